@@ -26,7 +26,7 @@ type PasswordSetter interface {
 
 // AttributeUses lists the nodes that set attributes of users.
 func (g *Graph) AttributeUses() schemas.AttributeUses {
-	var uses schemas.AttributeUses
+	uses := schemas.AttributeUses{Values: g.values()}
 	setsPassword := slices.ContainsFunc(g.nodes, func(n node) bool { _, sets := n.exec.(PasswordSetter); return sets })
 	for i, n := range g.nodes {
 		if creator, ok := n.exec.(UserCreator); ok {
@@ -39,6 +39,25 @@ func (g *Graph) AttributeUses() schemas.AttributeUses {
 		}
 	}
 	return uses
+}
+
+// values returns the names of the values of runs that claims can read: all but secrets.
+func (g *Graph) values() []string {
+	names := []string{}
+	for identifier, t := range g.inputs {
+		if !t.Secret() {
+			names = append(names, schemas.InputVariable(identifier))
+		}
+	}
+	for _, n := range g.nodes {
+		if r := replyOf(n.exec); r != nil {
+			for value := range r.Types {
+				names = append(names, schemas.ReplyVariable(r.Name, value))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (g *Graph) userCreation(i int, creator UserCreator) schemas.UserCreation {

@@ -89,14 +89,16 @@ func (a *authorizationCode) signIn(ctx context.Context, v *engine.Visit, user *s
 		return nil, fmt.Errorf("sign the assertion: %w", err)
 	}
 	if v.AuthRequestID != "" {
+		if values := runValues(v); len(values) > 0 {
+			changes = append(changes, schemas.KeepRunValues{RequestID: v.AuthRequestID, SessionID: statement.Session, Values: values})
+		}
 		changes = append(changes, grant(v, statement))
 		result.RedirectURL = a.deps.wayBack(v.AuthRequestID)
 	}
 	return &engine.Decision{Result: result, Changes: append(changes, a.signedInEvent(ctx, v, statement))}, nil
 }
 
-// declaredClaims returns the claims about the user that the application declares for assertions. A user who is not
-// stored yet is in no group and has no role.
+// declaredClaims returns the claims about the user that the application declares for assertions.
 func (a *authorizationCode) declaredClaims(ctx context.Context, v *engine.Visit, user *schemas.User) (map[string]any, error) {
 	if v.Application == nil {
 		return nil, nil
@@ -105,14 +107,40 @@ func (a *authorizationCode) declaredClaims(ctx context.Context, v *engine.Visit,
 	if !set.Has(claims.Assertion) {
 		return nil, nil
 	}
-	of := &claims.Subject{User: user, Application: v.Application, Facts: &schemas.ClaimFacts{}, Unverified: a.deps.ReleasesUnverified != nil && a.deps.ReleasesUnverified()}
-	if v.Subject.Draft == nil && set.NeedsFacts(of, claims.Assertion) {
-		var err error
-		if of.Facts, err = a.deps.Store.ClaimFacts(ctx, user.ID); err != nil {
-			return nil, err
-		}
+	of, err := a.deps.claimSubject(ctx, v, user, set, nil, claims.Assertion)
+	if err != nil {
+		return nil, err
 	}
 	return set.Values(claims.Assertion, of), nil
+}
+
+// claimSubject returns what the claims about the run's user are computed from, with the scopes. A user who is not stored yet
+// is in no group and has no role.
+func (d Deps) claimSubject(ctx context.Context, v *engine.Visit, user *schemas.User, set *claims.Set, scopes []string, targets ...string) (*claims.Subject, error) {
+	of := &claims.Subject{User: user, Application: v.Application, Facts: &schemas.ClaimFacts{}, Run: runValues(v), Scope: scopes,
+		Unverified: d.ReleasesUnverified != nil && d.ReleasesUnverified()}
+	if v.Subject.Draft != nil || !set.NeedsFacts(of, targets...) {
+		return of, nil
+	}
+	var err error
+	of.Facts, err = d.Store.ClaimFacts(ctx, user.ID)
+	return of, err
+}
+
+// runValues returns the values of the run that claims of the application read.
+func runValues(v *engine.Visit) schemas.RunValues {
+	if v.Application == nil {
+		return nil
+	}
+	return claims.RunValues(v.Application.Claims, func(name string) (any, bool) {
+		input, reply, value, _ := schemas.ParseVariable(name)
+		if input != "" {
+			text, found := v.Inputs[input] // no secret: see engine.Visit
+			return text, found
+		}
+		of, found := v.Replies[reply][value]
+		return of, found
+	})
 }
 
 func refuseUserType(app *schemas.Application, user *schemas.User) *schemas.Error {

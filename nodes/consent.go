@@ -171,7 +171,7 @@ const codeOtherBrowser = "other_browser"
 // allow stores the consent to everything that the client gets, including what earlier consents
 // covered.
 func (c *consent) allow(v *engine.Visit, due *dueConsent) *engine.Decision {
-	change := schemas.GrantConsent{UserID: v.Subject.UserID, ApplicationID: applicationID(v), Scopes: due.scopes, At: v.Now}
+	change := schemas.GrantConsent{UserID: v.Subject.UserID, ApplicationID: applicationID(v), Scopes: due.scopes, Claims: due.released(), At: v.Now}
 	switch {
 	case c.Remember != nil && !*c.Remember:
 		change.AskAgainAt = v.Now

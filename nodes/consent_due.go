@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -19,6 +20,8 @@ import (
 //
 // The user is asked about the scopes that the tokens would really contain; of permissions, those
 // that the user has. Scopes with an earlier consent are not asked again.
+//
+// A scope whose claims have grown since is asked again.
 //
 // Permissions of this API are different for an untrusted client, because anyone can publish one and
 // the permissions control the server. A user who has them grants them only after a sign-in for this
@@ -36,6 +39,28 @@ type dueConsent struct {
 	asked   []string // those without an earlier consent
 	ask     bool     // whether there is anything to ask
 	approve []string // those that need a fresh sign-in
+
+	client *schemas.Application // with its OAuth configuration
+	claims *claims.Set
+}
+
+// released returns the claims that each scope releases.
+func (due *dueConsent) released() map[string][]string {
+	released := map[string][]string{}
+	for _, scope := range due.scopes {
+		released[scope] = due.claims.Released(scope)
+	}
+	return released
+}
+
+// grown returns the scopes that release more than the user consented to.
+func (due *dueConsent) grown(known *schemas.Consent) (scopes []string) {
+	for scope, released := range due.released() {
+		if known != nil && slices.ContainsFunc(released, func(claim string) bool { return !known.Releases(scope, claim) }) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
 }
 
 // consentDue returns what the run's user has to agree to; nil if no consent is required or the run
@@ -57,7 +82,11 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	if err != nil {
 		return nil, err
 	}
-	identity, err := d.identityScopes(ctx, due.request)
+	if due.client, err = d.Directory.Client(ctx, due.request.ClientID); err != nil {
+		return nil, err
+	}
+	due.claims = claims.Of(due.client)
+	identity, err := d.Directory.IdentityScopes(ctx, due.client.OAuth())
 	if err != nil {
 		return nil, err
 	}
@@ -70,25 +99,13 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 		return due, nil
 	}
 	missing, ask := known.Missing(due.scopes, v.Now)
+	grown := due.grown(known)
+	missing, ask = slices.Concat(missing, grown), ask || len(grown) > 0
 	due.asked = slices.DeleteFunc(slices.Clone(due.scopes), func(scope string) bool {
 		return !slices.Contains(missing, scope) && !slices.Contains(due.approve, scope)
 	})
 	due.ask = ask || len(due.approve) > 0
 	return due, nil
-}
-
-// identityScopes returns the scopes of the client of a request that need no permission. The client declares some
-// of them.
-func (d Deps) identityScopes(ctx context.Context, r *schemas.AuthRequest) ([]string, error) {
-	standard, err := d.Directory.IdentityScopes(ctx, nil)
-	if err != nil || !slices.ContainsFunc(r.Scopes, func(s string) bool { return !slices.Contains(standard, s) && !schemas.IsManagementScope(s) }) {
-		return standard, err
-	}
-	client, err := d.Directory.Client(ctx, r.ClientID)
-	if err != nil {
-		return nil, err
-	}
-	return d.Directory.IdentityScopes(ctx, client.OAuth())
 }
 
 // isFutile reports whether the client would get none of the scopes that it requests.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -18,9 +19,13 @@ func (c *consent) question(ctx context.Context, v *engine.Visit, due *dueConsent
 	if err != nil {
 		return nil, err
 	}
+	of, err := c.deps.claimSubject(ctx, v, due.user, due.claims, due.asked, claims.Documents()...)
+	if err != nil {
+		return nil, err
+	}
 	scopes := make([]schemas.ConsentScope, len(due.asked))
 	for i, scope := range due.asked {
-		scopes[i] = schemas.ConsentScope{Scope: scope, Text: words[scope]}
+		scopes[i] = schemas.ConsentScope{Scope: scope, Text: words[scope], Claims: due.claims.Describe(scope, of), Releases: due.claims.Released(scope)}
 	}
 	return &schemas.ConsentQuestion{Client: client(v.Application, due.request), Account: due.user.AccountName(), Scopes: scopes}, nil
 }
@@ -44,9 +49,59 @@ func (c *consent) ask(q *schemas.ConsentQuestion) *engine.Decision {
 	if c.mayBeOtherUser() {
 		f.buttons = append(f.buttons, button{ref: otherOutcome, label: "Not you?", variant: "TEXT"})
 	}
-	ask, data := f.ask(), must(json.Marshal(q))
-	ask.Data = map[string]string{schemas.ConsentData: string(data)}
-	return &engine.Decision{Ask: ask, NodeState: data}
+	ask := f.ask()
+	ask.Data = map[string]string{schemas.ConsentData: string(must(json.Marshal(q)))}
+	return &engine.Decision{Ask: ask, NodeState: must(json.Marshal(withoutValues(q)))}
+}
+
+// withoutValues returns a question without the values of claims, which may change before the answer.
+func withoutValues(q *schemas.ConsentQuestion) *schemas.ConsentQuestion {
+	bare := *q
+	bare.Scopes = slices.Clone(q.Scopes)
+	for i := range bare.Scopes {
+		bare.Scopes[i].Claims = nil
+	}
+	return &bare
+}
+
+// describeClaims shows the claims of a scope: those that the user has with their values, and the names of the others.
+func describeClaims(s *schemas.ConsentScope) []schemas.Component {
+	list := schemas.Component{ID: "claims_" + s.Scope, Type: schemas.StackComponent, Variant: "CLAIMS"}
+	absent := schemas.Component{ID: "absent_" + s.Scope, Type: schemas.StackComponent, Variant: "ABSENT", Components: []schemas.Component{text("absent", "If you add them:", "CAPTION")}}
+	rows := map[string]int{} // by label
+	for _, c := range s.Claims {
+		if c.Value == "" {
+			absent.Components = append(absent.Components, text("claim_"+c.Name, c.Text, "LABEL"))
+			continue
+		}
+		variant := "VALUE"
+		if c.Boolean {
+			variant = "BODY_1"
+		}
+		value := text("value_"+c.Name, c.Value, variant)
+		if i, shown := rows[c.Text]; shown {
+			list.Components[i].Components = appendValue(list.Components[i].Components, value)
+			continue
+		}
+		rows[c.Text] = len(list.Components)
+		list.Components = append(list.Components, schemas.Component{ID: "claim_" + c.Name, Type: schemas.StackComponent, Variant: "CLAIM",
+			Components: []schemas.Component{text("label_"+c.Name, c.Text, "LABEL"), value}})
+	}
+	if len(absent.Components) > 1 {
+		list.Components = append(list.Components, absent)
+	}
+	if len(list.Components) == 0 {
+		return nil
+	}
+	return []schemas.Component{list}
+}
+
+// appendValue appends a value that is not shown yet.
+func appendValue(row []schemas.Component, value schemas.Component) []schemas.Component {
+	if slices.ContainsFunc(row, func(shown schemas.Component) bool { return shown.Label == value.Label }) {
+		return row
+	}
+	return append(row, value)
 }
 
 // describe shows the client, the user and the scopes.
@@ -76,7 +131,7 @@ func (c *consent) describe(q *schemas.ConsentQuestion) []schemas.Component {
 	for _, s := range q.Scopes {
 		line := text("scope_"+s.Scope, s.Text, "ITEM")
 		line.Ref = s.Scope
-		what.Components = append(what.Components, line)
+		what.Components = append(append(what.Components, line), describeClaims(&s)...)
 	}
 	return append(list, what)
 }

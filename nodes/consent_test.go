@@ -297,7 +297,7 @@ func TestConsentAnswers(t *testing.T) {
 		w, at := asking(t, thirdParty, scopes...)
 		exec := w.consentNode(t, with, nil)
 		d := left(t, run(t, exec, agreeing(t, exec, at)), "granted")
-		want := schemas.GrantConsent{UserID: "ada", ApplicationID: "app-1", Scopes: scopes, At: noon, AskAgainAt: again}
+		want := schemas.GrantConsent{UserID: "ada", ApplicationID: "app-1", Scopes: scopes, Claims: map[string][]string{"openid": {}, "email": {"email", "email_verified"}}, At: noon, AskAgainAt: again}
 		if !reflect.DeepEqual(d.Changes[0], schemas.Change(want)) || actions(d) != "consent.granted" {
 			t.Errorf("%s: %+v", with, d.Changes)
 		}

@@ -170,7 +170,7 @@ func (t *faultyText) undeclaredReply() string {
 	var known []string
 	for name, types := range t.config.Collected().Replies {
 		for member := range types {
-			known = append(known, replyVariable(name, member))
+			known = append(known, schemas.ReplyVariable(name, member))
 		}
 	}
 	if len(known) == 0 {

@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
 )
 
 // environment creates the environment of a node's expressions. The common part is created once,
@@ -35,7 +36,7 @@ func (e *environment) extended(flow *engine.Collected) *cel.Env {
 	var options []cel.EnvOption
 	for name, types := range flow.Replies {
 		for member, t := range types {
-			options = append(options, cel.Variable(replyVariable(name, member), replyType(t)))
+			options = append(options, cel.Variable(schemas.ReplyVariable(name, member), replyType(t)))
 		}
 	}
 	if flow.Partial {
@@ -46,8 +47,6 @@ func (e *environment) extended(flow *engine.Collected) *cel.Env {
 
 // repliesName is the variable for replies of services: replies.risk.score.
 const repliesName = "replies"
-
-func replyVariable(name, member string) string { return repliesName + "." + name + "." + member }
 
 func replyType(t engine.ReplyType) *cel.Type {
 	return map[engine.ReplyType]*cel.Type{

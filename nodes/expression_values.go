@@ -79,7 +79,7 @@ func (x *expressionReader) addReplies(values map[string]any, v *engine.Visit) {
 			if number, is := value.(float64); is && x.replies[name][member] == engine.IntegerReply {
 				value = int64(number)
 			}
-			values[replyVariable(name, member)] = value
+			values[schemas.ReplyVariable(name, member)] = value
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 type AttributeUses struct {
 	Creations []UserCreation
 	Questions []AttributeQuestion
+	// Values are the names of the values of runs that claims can read (see RunValues), nil if they are not known.
+	Values []string
 }
 
 // UserCreation describes a node that creates users.

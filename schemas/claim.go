@@ -23,6 +23,7 @@ type Claim struct {
 	Format         string `json:"format,omitempty"`
 	Value          string `json:"value,omitempty"`
 	Expression     string `json:"expression,omitempty"` // in CEL
+	Variable       string `json:"variable,omitempty"`   // of a run, such as inputs.department: see RunValues
 
 	Type      string `json:"type,omitempty"`
 	Separator string `json:"separator,omitempty"`
@@ -99,6 +100,16 @@ func IdentityScopes() (names []string) {
 		names = append(names, s.Name)
 	}
 	return names
+}
+
+// StandardClaims returns the names of the standard claims that a scope releases.
+func StandardClaims(scope string) []string {
+	for _, s := range AllIdentityScopes() {
+		if s.Name == scope {
+			return s.Claims
+		}
+	}
+	return nil
 }
 
 // NewerScopes are the names of the scopes that are permissions instead if a resource server has them.

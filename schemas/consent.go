@@ -24,6 +24,9 @@ type ConsentedScope struct {
 	Scope      string     `json:"scope"`
 	GrantedAt  time.Time  `json:"grantedAt"`
 	AskAgainAt *time.Time `json:"askAgainAt,omitempty"`
+	// Claims identify the claims that the scope released then. Nil, of an earlier release: the standard claims of the
+	// scope.
+	Claims []string `json:"claims,omitempty"`
 }
 
 // isDue reports whether the consent has expired at now.
@@ -59,11 +62,23 @@ func (c *Consent) Restrict(scopes, identity []string) []string {
 	})
 }
 
+// Releases reports whether the user consented to a claim that the scope releases.
+func (c *Consent) Releases(scope, claim string) bool {
+	return slices.ContainsFunc(c.Scopes, func(s ConsentedScope) bool {
+		names := s.Claims
+		if names == nil {
+			names = StandardClaims(s.Scope)
+		}
+		return CoversPermission(s.Scope, scope) && slices.Contains(names, claim)
+	})
+}
+
 // GrantConsent adds scopes to a user's consent to the client of an application. After AskAgainAt
 // the user is asked about them again; zero means never.
 type GrantConsent struct {
 	UserID, ApplicationID string
 	Scopes                []string
+	Claims                map[string][]string // that the scopes release: see ConsentedScope
 	At, AskAgainAt        time.Time
 }
 
@@ -101,7 +116,7 @@ type ConsentClient struct {
 // show.
 func (q *ConsentQuestion) Covers(now *ConsentQuestion) bool {
 	isNew := func(s ConsentScope) bool {
-		return !slices.ContainsFunc(q.Scopes, func(shown ConsentScope) bool { return shown.Scope == s.Scope })
+		return !slices.ContainsFunc(q.Scopes, func(shown ConsentScope) bool { return shown.Scope == s.Scope && isSubset(s.Releases, shown.Releases) })
 	}
 	return q.Client == now.Client && !slices.ContainsFunc(now.Scopes, isNew)
 }
@@ -110,4 +125,21 @@ func (q *ConsentQuestion) Covers(now *ConsentQuestion) bool {
 type ConsentScope struct {
 	Scope string `json:"scope"`
 	Text  string `json:"text"`
+	// Claims are the claims that the scope releases, with the values that the user has now.
+	Claims []ConsentClaim `json:"claims,omitempty"`
+	// Releases identify the claims: see ConsentedScope.
+	Releases []string `json:"releases,omitempty"`
+}
+
+// ConsentClaim is a claim in plain words.
+type ConsentClaim struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+	// Value is the value, shortened; "" if the user has none. A boolean is Yes or No.
+	Value   string `json:"value,omitempty"`
+	Boolean bool   `json:"boolean,omitempty"`
+}
+
+func isSubset(of, all []string) bool {
+	return !slices.ContainsFunc(of, func(one string) bool { return !slices.Contains(all, one) })
 }

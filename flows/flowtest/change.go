@@ -47,6 +47,8 @@ func (r *records) change(change schemas.Change) error {
 		return r.decide(c.ID, c.BrowserHash, c.At, func(a *schemas.AuthRequest) { a.Approval = &c.Approval })
 	case schemas.GrantConsent:
 		r.consent(c)
+	case schemas.KeepRunValues:
+		*r = append(*r, c)
 	case schemas.CreateLink:
 		*r = append(*r, c.Link)
 	case schemas.AcceptInvitation:
@@ -94,7 +96,7 @@ func (r *records) consent(g schemas.GrantConsent) {
 		c.Scopes = slices.DeleteFunc(slices.Clone(before.Scopes), func(s schemas.ConsentedScope) bool { return slices.Contains(g.Scopes, s.Scope) })
 	}
 	for _, scope := range g.Scopes {
-		c.Scopes = append(c.Scopes, schemas.ConsentedScope{Scope: scope, GrantedAt: g.At, AskAgainAt: c.AskAgainAt})
+		c.Scopes = append(c.Scopes, schemas.ConsentedScope{Scope: scope, GrantedAt: g.At, AskAgainAt: c.AskAgainAt, Claims: g.Claims[scope]})
 	}
 	put(r, c, is)
 }

@@ -34,6 +34,9 @@ func Check(o *schemas.OAuthProfile, asksConsent bool) (found []schemas.Problem) 
 			}
 		}
 	}
+	if n := countRunReads(o.Claims); n > maxRunValues {
+		note("claims", "the claims read %d values of the run, expected at most %d", n, maxRunValues)
+	}
 	for scope, names := range o.ScopeClaims {
 		checkNames(schemas.MemberPath("scopeClaims", scope), names, note)
 	}
@@ -82,6 +85,7 @@ func checkClaim(c *schemas.Claim, asksConsent bool, note func(member, message st
 			note("expression", "expected an expression in CEL: %v", err)
 		}
 	}
+	checkVariable(c, note)
 	source := FindSource(c.Source)
 	if source == nil {
 		return // the schema lists the sources
@@ -97,6 +101,30 @@ func checkClaim(c *schemas.Claim, asksConsent bool, note func(member, message st
 			note(option, "the source %s does not have it; remove it, or use one of the sources %s", c.Source, strings.Join(sourcesWith(option), ", "))
 		}
 	}
+}
+
+// checkVariable checks the value of the run that a claim reads. A user types inputs; the reply of a service is that
+// of the service.
+func checkVariable(c *schemas.Claim, note func(member, message string, args ...any)) {
+	if c.Variable == "" {
+		return
+	}
+	input, _, _, ok := schemas.ParseVariable(c.Variable)
+	switch {
+	case !ok:
+		note("variable", "expected inputs.NAME or replies.NAME.VALUE, got %.64q", c.Variable)
+	case input != "" && c.Authoritative:
+		note("authoritative", "users type the inputs of flows; use the reply of a service, or a source such as groups, roles or an attribute")
+	}
+}
+
+func countRunReads(list []schemas.Claim) int {
+	var names []string
+	for _, of := range RunReads(list) {
+		names = append(names, of...)
+	}
+	slices.Sort(names)
+	return len(slices.Compact(names))
 }
 
 // checkLevels checks the names of a claim.

@@ -43,6 +43,8 @@ func (s *Set) Explain(of *Subject) []Explanation {
 		switch {
 		case len(e.Released) == 0:
 			e.Reason = d.whyWithheld()
+		case !found && len(readsOfRun(&d.Claim)) > 0:
+			e.Reason, e.Released = "the value is that of a sign-in, which this report is not about", []string{}
 		case !found:
 			e.Reason, e.Released = "the user has no value, or one that cannot have the type of the claim", []string{}
 		default:

@@ -52,8 +52,8 @@ const (
 
 // environment is what expressions of claims can read.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
-	user, application := reflect.TypeFor[userView](), reflect.TypeFor[applicationView]()
-	views, err := types.NewRegistry(user, application, types.ParseStructTags(true))
+	user, application, run := reflect.TypeFor[userView](), reflect.TypeFor[applicationView](), reflect.TypeFor[runView]()
+	views, err := types.NewRegistry(user, application, run, types.ParseStructTags(true))
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +62,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.CustomTypeProvider(views),
 		cel.Variable("user", cel.ObjectType(user.String())),
 		cel.Variable("application", cel.ObjectType(application.String())),
+		cel.Variable("run", cel.ObjectType(run.String())),
 		cel.CrossTypeNumericComparisons(true),
 		cel.ParserRecursionLimit(maxExpressionDepth),
 		cel.ExpressionNodeLimit(maxExpressionNodes),
@@ -69,12 +70,12 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 })
 
 // programs are compiled expressions.
-var programs = recent.Map[string, cel.Program]{Limit: 1000}
+var programs = recent.Map[string, *compiledExpression]{Limit: 1000}
 
 // compileExpression returns the program of an expression.
-func compileExpression(text string) (cel.Program, error) {
-	if program, known := programs.Find(text); known {
-		return program, nil
+func compileExpression(text string) (*compiledExpression, error) {
+	if known, found := programs.Find(text); found {
+		return known, nil
 	}
 	env, err := environment()
 	if err != nil {
@@ -87,11 +88,17 @@ func compileExpression(text string) (cel.Program, error) {
 	if err := checkGrowth(checked.NativeRep()); err != nil {
 		return nil, err
 	}
-	program, err := env.Program(checked, cel.CostLimit(maxExpressionCost))
-	if err == nil {
-		programs.Put(text, program)
+	reads, err := runReads(checked.NativeRep())
+	if err != nil {
+		return nil, err
 	}
-	return program, err
+	program, err := env.Program(checked, cel.CostLimit(maxExpressionCost))
+	if err != nil {
+		return nil, err
+	}
+	compiled := &compiledExpression{program, reads}
+	programs.Put(text, compiled)
+	return compiled, nil
 }
 
 // checkGrowth refuses what makes a small expression a large value, or compares such values: the cost of these
@@ -140,7 +147,7 @@ func isSmall(checked *ast.AST, e ast.Expr) bool {
 	for {
 		switch e.Kind() {
 		case ast.IdentKind:
-			return checked.GetType(e.ID()).Kind() == types.StructKind // user or application, and no variable of a macro with that name
+			return checked.GetType(e.ID()).Kind() == types.StructKind // user, application or run, and no variable of a macro with that name
 		case ast.SelectKind:
 			e = e.AsSelect().Operand()
 		default:
@@ -166,7 +173,7 @@ func evaluateExpression(c *schemas.Claim, s *Subject) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	result, _, err := program.Eval(map[string]any{"user": viewUser(s), "application": viewApplication(s.Application)})
+	result, _, err := program.Eval(map[string]any{"user": viewUser(s), "application": viewApplication(s.Application), "run": viewRun(s.Run)})
 	if err != nil {
 		return nil, false
 	}

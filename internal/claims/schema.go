@@ -27,6 +27,7 @@ func Options() []Option {
 		{"addPrefix", "Add a prefix", "A text before each name, such as oidc:.", text},
 		{"format", "Format", "The form of the organization unit. Default: id.", `"enum": ["id", "handle", "name", "path"]`},
 		{"value", "Value", "The value. The type of the claim makes it a number, a boolean, a list or an object.", `"type": "string", "minLength": 1, "maxLength": 2000`},
+		{"variable", "Value of the run", "The name of the value in expressions of the flow, such as inputs.department or replies.risk.level.", text},
 		{"expression", "Expression", "An expression in CEL.", `"type": "string", "minLength": 1, "maxLength": 2000`},
 	}
 }

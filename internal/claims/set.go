@@ -94,12 +94,7 @@ func ReleasedBy(o *schemas.OAuthProfile, scope string) []string {
 	if names, own := o.ScopeClaims[scope]; own {
 		return names
 	}
-	for _, s := range schemas.AllIdentityScopes() {
-		if s.Name == scope {
-			return s.Claims
-		}
-	}
-	return nil
+	return schemas.StandardClaims(scope)
 }
 
 // addReleased adds the claims that scopes release, in ID tokens and userinfo.
@@ -189,16 +184,29 @@ func (s *Set) releases(d *declared, target string, of *Subject) bool {
 	}
 	return slices.ContainsFunc(d.Scopes, func(scope string) bool {
 		return slices.ContainsFunc(of.Scope, func(has string) bool {
-			return has == scope || !slices.Contains(s.exact, has) && schemas.CoversPermission(has, scope)
+			return s.covers(has, scope) && (of.Consent == nil || of.Consent.Releases(has, d.key()))
 		}) ||
 			requested && !s.asksConsent && of.MayRequest != nil && of.MayRequest(scope)
 	})
+}
+
+// covers reports whether a granted scope is a scope of a claim, or a permission above it.
+func (s *Set) covers(granted, scope string) bool {
+	return granted == scope || !slices.Contains(s.exact, granted) && schemas.CoversPermission(granted, scope)
 }
 
 // NeedsFacts reports whether a claim of the targets about the subject reads Subject.Facts.
 func (s *Set) NeedsFacts(of *Subject, targets ...string) bool {
 	return slices.ContainsFunc(s.claims, func(d declared) bool {
 		return d.source.needsFacts != nil && d.source.needsFacts(&d.Claim) &&
+			slices.ContainsFunc(targets, func(t string) bool { return s.releases(&d, t, of) })
+	})
+}
+
+// NeedsRun reports whether a claim of the targets about the subject reads Subject.Run.
+func (s *Set) NeedsRun(of *Subject, targets ...string) bool {
+	return slices.ContainsFunc(s.claims, func(d declared) bool {
+		return d.source.readsRun && len(readsOfRun(&d.Claim)) > 0 &&
 			slices.ContainsFunc(targets, func(t string) bool { return s.releases(&d, t, of) })
 	})
 }

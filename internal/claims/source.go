@@ -13,10 +13,14 @@ type Subject struct {
 	User *schemas.User
 	// Facts are those of the user; nil if no claim needs them: see Set.NeedsFacts.
 	Facts *schemas.ClaimFacts
+	// Run are the values of the run of the sign-in that claims read: see Set.NeedsRun.
+	Run schemas.RunValues
 	// Scope are the granted scopes.
 	Scope []string
 	// Application is that of the claims, for expressions.
 	Application *schemas.Application
+	// Consent is that of the user; nil if the application asks for none.
+	Consent *schemas.Consent
 	// Requested are the claims that the client requests by name, and MayRequest reports whether it may request a
 	// scope; nil if it requests none.
 	Requested  *schemas.ClaimsRequest
@@ -34,6 +38,8 @@ type Source struct {
 	IsAuthoritative bool
 	// needsFacts states that Subject.Facts is read.
 	needsFacts func(*schemas.Claim) bool
+	// readsRun states that Subject.Run is read.
+	readsRun bool
 	// value returns the value of a claim, and whether the user has one.
 	value func(*schemas.Claim, *Subject) (any, bool)
 }
@@ -58,8 +64,10 @@ func Sources() []Source {
 			value: func(_ *schemas.Claim, s *Subject) (any, bool) { return s.User.Type, true }},
 		{Name: "constant", Doc: "the `value`", IsAuthoritative: true, Options: []string{"value"}, Required: []string{"value"},
 			value: func(c *schemas.Claim, _ *Subject) (any, bool) { return c.Value, true }},
-		{Name: "expression", Doc: "the value of a CEL `expression` over `user` (`id`, `type`, `ouId`, `attributes`, `groups`, `roles`, `permissions`, `unit`) and `application` (`id`, `name`, `ouId`, `clientId`); there is no value if it fails",
-			Options: []string{"expression"}, Required: []string{"expression"}, needsFacts: readsFacts, value: evaluateExpression},
+		{Name: "run", Doc: "a value of the run of the sign-in, fixed then: the `variable` `inputs.NAME` is an input of the flow, and `replies.NAME.VALUE` a value in the reply of a service",
+			Options: []string{"variable"}, Required: []string{"variable"}, readsRun: true, value: runValue},
+		{Name: "expression", Doc: "the value of a CEL `expression` over `user` (`id`, `type`, `ouId`, `attributes`, `groups`, `roles`, `permissions`, `unit`), `application` (`id`, `name`, `ouId`, `clientId`) and `run` (`inputs`, `replies`); there is no value if it fails",
+			Options: []string{"expression"}, Required: []string{"expression"}, needsFacts: readsFacts, readsRun: true, value: evaluateExpression},
 	}
 }
 
@@ -100,6 +108,9 @@ func Targets() []Target {
 		{Assertion, "the assertion at the end of a run; it needs no scope"},
 	}
 }
+
+// Documents are the targets that scopes release claims in.
+func Documents() []string { return []string{IDToken, UserInfo, AccessToken, Introspection} }
 
 // defaultTargets are the targets of a claim that names none.
 func defaultTargets() []string { return []string{IDToken, UserInfo} }

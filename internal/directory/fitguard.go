@@ -2,7 +2,7 @@ package directory
 
 import (
 	"context"
-	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/postern-id/postern/schemas"
@@ -26,8 +26,11 @@ func (d *Directory) checkFits(call Call, c *systemChange, before, after *systemS
 		problems = c.document.Locate(problems)
 	}
 	effect := "make a flow fail for all of its users"
-	if found[0].kind == settableClaim {
+	switch found[0].kind {
+	case settableClaim:
 		effect = "let users set an authoritative claim"
+	case unproducedValue:
+		effect = "leave a claim without a value"
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeFlowDoesNotFit, "this change would %s: %s", effect, problems[0]).WithProblems(problems)
 }
@@ -36,7 +39,7 @@ func (d *Directory) checkFits(call Call, c *systemChange, before, after *systemS
 // Clients that register themselves start the flows that other applications start too.
 func setsAttributes(was, a *schemas.Application) bool {
 	return !isUntrusted(a) && (!slices.Equal(startedFlows(was), startedFlows(a)) || !slices.Equal(was.AllowedUserTypes, a.AllowedUserTypes) || isUntrusted(was) ||
-		!maps.Equal(authoritative(was), authoritative(a)))
+		!reflect.DeepEqual(claimRules(was), claimRules(a)))
 }
 
 func isUntrusted(a *schemas.Application) bool { return a.Registration != "" && !a.Verified }

@@ -22,6 +22,7 @@ const (
 	refusedType                          // the application allows no type that the flow creates users of
 	unknownQuestion                      // the flow asks for an attribute that no type has
 	settableClaim                        // users can set the attribute of an authoritative claim of the application
+	unproducedValue                      // a claim of the application reads a value that none of its flows has
 )
 
 // misfitKey identifies a misfit across a change. It does not contain the node, which a new version
@@ -98,6 +99,7 @@ func (d *Directory) misfitsOf(system *systemState, concerned func(flowID string)
 		}
 	}
 	s.addSettable(system, concerned)
+	s.addUnproduced(system, concerned)
 	return s.found
 }
 
@@ -134,6 +136,9 @@ func (d *Directory) newMisfits(ctx context.Context, c Call, f *schemas.Flow) ([]
 	}
 	candidate := *f
 	system, err := readStarts(ctx, r)
+	if err == nil && stored != nil && system.readsRunOf(stored.ID) {
+		system, err = readSystem(ctx, r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -281,8 +286,11 @@ func (r misfitReader) message(m misfit) string {
 	if m.application != "" && r.applications {
 		users += fmt.Sprintf(", as for the application %q,", m.application)
 	}
-	if m.kind == settableClaim {
+	switch m.kind {
+	case settableClaim:
 		return r.settable(m)
+	case unproducedValue:
+		return r.unproduced(m)
 	}
 	attribute := "an attribute"
 	if r.types || r.flows && m.kind != unsetAttribute {

@@ -29,10 +29,13 @@ func authoritative(a *schemas.Application) map[string]string {
 	return found
 }
 
-// changesClaims reports whether the change stores an application with an authoritative claim, or a user type.
+// claimRules returns what checks of the whole system read of the claims of an application.
+func claimRules(a *schemas.Application) []any { return []any{authoritative(a), runReads(a)} }
+
+// changesClaims reports whether the change stores an application whose claims are checked with all flows.
 func (c *systemChange) changesClaims() bool {
 	for _, a := range c.applications {
-		if a != nil && len(authoritative(a)) > 0 {
+		if a != nil && len(authoritative(a))+len(runReads(a)) > 0 {
 			return true
 		}
 	}

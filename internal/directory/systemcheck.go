@@ -84,7 +84,7 @@ func (c *systemChange) digest() [sha256.Size]byte {
 		parts[id] = string(text)
 	}
 	for id, a := range c.applications {
-		add("application "+id, []any{a != nil, systemApplication(orZero(a), nil), orZero(a).AllowedUserTypes, isUntrusted(orZero(a)), authoritative(orZero(a))})
+		add("application "+id, []any{a != nil, systemApplication(orZero(a), nil), orZero(a).AllowedUserTypes, isUntrusted(orZero(a)), claimRules(orZero(a))})
 	}
 	for id, f := range c.flows {
 		add("flow "+id, []any{f != nil, definitions(orZero(f))})
@@ -303,7 +303,7 @@ func signInOf(a *schemas.Application) string {
 	if a == nil {
 		return ""
 	}
-	return fmt.Sprintf("%+v %q %t %v", systemApplication(a, nil), a.AllowedUserTypes, isUntrusted(a), authoritative(a))
+	return fmt.Sprintf("%+v %q %t %v", systemApplication(a, nil), a.AllowedUserTypes, isUntrusted(a), claimRules(a))
 }
 
 // keepFormer keeps the state of an application that loses an identifier. A new application with this
@@ -357,7 +357,7 @@ func (r flowResource) touch(w *writeContext, old, f *schemas.Flow) {
 	candidate.ActiveVersion = 0 // the number is free again if the write is undone
 	change.flows[f.ID] = &candidate
 	change.mayOpenWays = change.mayOpenWays || old != nil // no application starts a new flow yet
-	if f.FlowType != schemas.Subflow && writesAttributes(f) && !isFromFile(w, f) {
+	if f.FlowType != schemas.Subflow && (writesAttributes(f) || old != nil) && !isFromFile(w, f) {
 		change.misfits(r.Noun().Name, w.document)
 	}
 }

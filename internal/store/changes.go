@@ -83,6 +83,8 @@ func (t *Tx) applySession(change schemas.Change) error {
 		return t.decideAuthRequest(updateRefusal, c.ID, c.BrowserHash, c.At, c.Refusal)
 	case schemas.ApproveAuthRequest:
 		return t.decideAuthRequest(updateApproval, c.ID, c.BrowserHash, c.At, c.Approval)
+	case schemas.KeepRunValues:
+		return t.keepRunValues(c)
 	case schemas.CreateLink:
 		return t.createLink(c.Link)
 	case schemas.AcceptInvitation:

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	consentColumns = `user_id, application_id, scope, granted_at, ask_again_at`
+	consentColumns = `user_id, application_id, scope, granted_at, ask_again_at, claims`
 
 	selectConsent = `SELECT ` + consentColumns + ` FROM consents WHERE user_id = ? AND application_id = ? ORDER BY scope`
 
-	upsertConsent = `INSERT INTO consents (` + consentColumns + `) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (user_id, application_id, scope) DO UPDATE SET granted_at = excluded.granted_at, ask_again_at = excluded.ask_again_at`
+	upsertConsent = `INSERT INTO consents (` + consentColumns + `) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (user_id, application_id, scope) DO UPDATE SET granted_at = excluded.granted_at, ask_again_at = excluded.ask_again_at, claims = excluded.claims`
 
 	selectConsents = `SELECT ` + consentColumns + ` FROM consents WHERE user_id = ? ORDER BY application_id, scope`
 )
@@ -41,7 +41,7 @@ func (t *Tx) grantConsent(c schemas.GrantConsent) error {
 	scopes := append([]string{access}, c.Scopes...)
 	slices.Sort(scopes)
 	for _, scope := range slices.Compact(scopes) {
-		_, err := t.exec(upsertConsent, c.UserID, c.ApplicationID, scope, toMicros(c.At), (*nullTime)(&c.AskAgainAt))
+		_, err := t.exec(upsertConsent, c.UserID, c.ApplicationID, scope, toMicros(c.At), (*nullTime)(&c.AskAgainAt), asJSON(c.Claims[scope]))
 		if isForeignKeyViolation(err) {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeAppNotFound, "the user or the application no longer exists; start again")
 		}
@@ -96,7 +96,7 @@ func readConsents(ctx context.Context, r Reader, q string, args ...any) (found [
 	err = rows(ctx, r, func(row scanner) error {
 		var user, application string
 		var s schemas.ConsentedScope
-		if err := row.Scan(&user, &application, &s.Scope, (*microTime)(&s.GrantedAt), optionalTime{&s.AskAgainAt}); err != nil {
+		if err := row.Scan(&user, &application, &s.Scope, (*microTime)(&s.GrantedAt), optionalTime{&s.AskAgainAt}, asJSON(&s.Claims)); err != nil {
 			return err
 		}
 		if n := len(found); n == 0 || found[n-1].ApplicationID != application {

@@ -96,6 +96,9 @@ func (t *Tx) createOfflineSession(f *schemas.RefreshFamily) error {
 	if err == nil {
 		err = t.later(insertSessionClient, f.SessionID, f.ApplicationID)
 	}
+	if err == nil {
+		err = t.later(moveRunValues, f.SessionID, f.ID, f.Grant.SessionID)
+	}
 	if isForeignKeyViolation(err) {
 		return errNoCode()
 	}
@@ -107,6 +110,9 @@ func (t *Tx) revokeFamily(id string, until time.Time) error {
 		return err
 	}
 	if _, err := t.exec(deleteOffline, id); err != nil {
+		return err
+	}
+	if _, err := t.exec(deleteRunValues, id); err != nil {
 		return err
 	}
 	return t.revokeToken(schemas.RevokeToken{ID: id, ExpiresAt: until})

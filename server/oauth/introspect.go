@@ -133,6 +133,18 @@ func (p *Provider) username(ctx context.Context, userID string, scopes []string)
 	return user.Text("username"), nil
 }
 
+// usernameNow returns the name of the user of refresh tokens if the next access token releases it.
+func (p *Provider) usernameNow(ctx context.Context, c *client, f *schemas.RefreshFamily) (string, error) {
+	scopes, consent, err := p.scopeNow(ctx, c, f.Grant.UserID, f)
+	if _, refused := err.(*Error); refused || err == nil && consent != nil && !consent.Releases("profile", "username") {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return p.username(ctx, f.Grant.UserID, scopes)
+}
+
 // mayIntrospect reports whether a token was issued to the client, is meant for the client, or for a
 // resource server that the client is.
 func (p *Provider) mayIntrospect(ctx context.Context, c *client, found *token.Claims) (bool, error) {
@@ -158,7 +170,7 @@ func (p *Provider) introspectRefresh(ctx context.Context, c *client, raw string)
 	if err != nil {
 		return nil, err
 	}
-	username, err := p.username(ctx, f.Grant.UserID, f.Scopes)
+	username, err := p.usernameNow(ctx, c, f)
 	return &introspection{
 		Active: true, Scope: strings.Join(f.Scopes, " "), ClientID: f.ClientID, Expires: f.ExpiresAt.Unix(),
 		IssuedAt: f.RotatedAt.Unix(), Subject: f.Grant.UserID, Username: username, Issuer: p.Issuer,

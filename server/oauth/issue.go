@@ -19,17 +19,21 @@ type subject struct {
 	family          *schemas.RefreshFamily
 	user            *schemas.User
 	scope, audience []string
-	nonce, code     string // "" on refresh
+	consent         *schemas.Consent // nil if the client needs none
+	nonce, code     string           // "" on refresh
 	claims          *claims.Set
 	facts           *schemas.ClaimFacts // nil if no claim needs them
-	requested       *schemas.ClaimsRequest
-	mayRequest      func(scope string) bool // nil if requested is
+	run             schemas.RunValues   // nil if no claim needs them
+	// requestID and sessionID are the authorization request and the session of the tokens.
+	requestID, sessionID string
+	requested            *schemas.ClaimsRequest
+	mayRequest           func(scope string) bool // nil if requested is
 }
 
 // subject looks up the current contents. Nothing is remembered from the sign-in: roles change,
 // users are deleted, and sessions end.
 func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFamily, form url.Values) (*subject, error) {
-	s := &subject{client: c, family: f}
+	s := &subject{client: c, family: f, requestID: f.ID, sessionID: f.SessionID}
 	var err error
 	if s.user, err = p.Store.SessionUser(ctx, f.SessionID, f.Grant.UserID); schemas.HasCode(err, schemas.CodeUserNotFound) {
 		return nil, errorf(codeInvalidGrant, "the session has ended: sign the user in again")
@@ -40,7 +44,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	if !c.Admits(s.user.Type, s.user.IdentifierScope) {
 		return nil, errorf(codeInvalidGrant, "users of this type may no longer sign in to the application")
 	}
-	if s.scope, err = p.scopeNow(ctx, c, s.user.ID, f); err != nil {
+	if s.scope, s.consent, err = p.scopeNow(ctx, c, s.user.ID, f); err != nil {
 		return nil, err
 	}
 	s.requested = f.Grant.Claims
@@ -55,20 +59,22 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	return s, err
 }
 
-// scopeNow returns the scopes of tokens of a user now, of those that were requested.
-func (p *Provider) scopeNow(ctx context.Context, c *client, userID string, f *schemas.RefreshFamily) ([]string, error) {
+// scopeNow returns the scopes of tokens of a user now, of those that were requested, and the user's consent if the client
+// needs it.
+func (p *Provider) scopeNow(ctx context.Context, c *client, userID string, f *schemas.RefreshFamily) ([]string, *schemas.Consent, error) {
 	identity, err := p.Clients.IdentityScopes(ctx, c.oauth)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	scope, err := p.userScope(ctx, userID, c.requestable(f.Scopes, identity), identity)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if scope, err = p.consentedScope(ctx, c, userID, scope, identity); err != nil {
-		return nil, err
+	scope, consent, err := p.consentedScope(ctx, c, userID, scope, identity)
+	if err != nil {
+		return nil, nil, err
 	}
-	return c.approvedScope(scope, f.Grant.Approved), nil
+	return c.approvedScope(scope, f.Grant.Approved), consent, nil
 }
 
 // issue builds the reply: RFC 6749 §5.1, OpenID Connect Core §3.1.3.3 and §12.2.

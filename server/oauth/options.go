@@ -131,6 +131,8 @@ type Store interface {
 	SessionUser(ctx context.Context, sessionID, userID string) (*schemas.User, error)
 	// ClaimFacts returns what claims state about a user besides the attributes.
 	ClaimFacts(ctx context.Context, userID string) (*schemas.ClaimFacts, error)
+	// RunValues returns the values of the run that answered an authorization request; nil if there are none.
+	RunValues(ctx context.Context, requestID, sessionID string) (schemas.RunValues, error)
 	// Permissions returns the permissions of the user's roles.
 	Permissions(ctx context.Context, userID string) ([]string, error)
 }

@@ -105,20 +105,20 @@ func parseScope(text string) ([]string, error) {
 	return scopes, nil
 }
 
-// consentedScope returns the scopes that a client may have now, if it needs consent: none after the
+// consentedScope returns the scopes that a client may have now, if it needs consent, and the consent: none after the
 // user has revoked it.
-func (p *Provider) consentedScope(ctx context.Context, c *client, userID string, scopes, identity []string) ([]string, error) {
+func (p *Provider) consentedScope(ctx context.Context, c *client, userID string, scopes, identity []string) ([]string, *schemas.Consent, error) {
 	if !c.AsksConsent() {
-		return scopes, nil
+		return scopes, nil, nil
 	}
 	consent, err := p.Store.Consent(ctx, userID, c.ID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if consent == nil {
-		return nil, errorf(codeInvalidGrant, "the user has withdrawn the consent for this client: ask for consent again")
+		return nil, nil, errorf(codeInvalidGrant, "the user has withdrawn the consent for this client: ask for consent again")
 	}
-	return consent.Restrict(scopes, identity), nil
+	return consent.Restrict(scopes, identity), consent, nil
 }
 
 // approvedScope returns the scopes that a client may have after the user's approval in the

@@ -21,14 +21,19 @@ func (p *Provider) readClaims(ctx context.Context, s *subject, targets ...string
 		}
 	}
 	if s.claims.NeedsFacts(p.describe(s), targets...) {
-		s.facts, err = p.Store.ClaimFacts(ctx, s.user.ID)
+		if s.facts, err = p.Store.ClaimFacts(ctx, s.user.ID); err != nil {
+			return err
+		}
+	}
+	if s.claims.NeedsRun(p.describe(s), targets...) {
+		s.run, err = p.Store.RunValues(ctx, s.requestID, s.sessionID)
 	}
 	return err
 }
 
 // describe returns what claims are computed from.
 func (p *Provider) describe(s *subject) *claims.Subject {
-	return &claims.Subject{User: s.user, Application: s.client.Application, Facts: s.facts, Scope: s.scope, Unverified: p.Unverified, Requested: s.requested, MayRequest: s.mayRequest}
+	return &claims.Subject{User: s.user, Application: s.client.Application, Facts: s.facts, Run: s.run, Scope: s.scope, Consent: s.consent, Unverified: p.Unverified, Requested: s.requested, MayRequest: s.mayRequest}
 }
 
 // requestedAtUserInfo returns the claims that the client requested at userinfo, which accepts the access token.

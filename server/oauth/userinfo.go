@@ -52,17 +52,33 @@ func (p *Provider) claimsOfToken(ctx context.Context, of *token.Claims, target s
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{client: c, scope: of.Scope}
+	s := &subject{client: c, scope: of.Scope, sessionID: of.Session}
+	s.requestID, _, _ = strings.Cut(of.ID, ".")
 	if of.Requested != nil && target == claims.UserInfo {
 		s.requested = &schemas.ClaimsRequest{UserInfo: of.Requested}
 	}
 	if s.user, err = p.Store.User(ctx, of.Subject); err != nil {
 		return nil, err
 	}
+	if s.consent, err = p.consentOf(ctx, c, of.Subject); err != nil {
+		return nil, err
+	}
 	if err := p.readClaims(ctx, s, target); err != nil {
 		return nil, err
 	}
 	return p.claimsFor(s, target), nil
+}
+
+// consentOf returns the consent of a user to a client that needs it; nil for a client that needs none.
+func (p *Provider) consentOf(ctx context.Context, c *client, userID string) (*schemas.Consent, error) {
+	if !c.AsksConsent() {
+		return nil, nil
+	}
+	consent, err := p.Store.Consent(ctx, userID, c.ID)
+	if consent == nil { // revoked meanwhile
+		consent = &schemas.Consent{}
+	}
+	return consent, err
 }
 
 // bearer returns the token of a request: RFC 6750 §2.1 and §2.2. A token in the query would end

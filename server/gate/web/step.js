@@ -17,6 +17,8 @@ const types = {
 // What browsers fill into an input for which the flow does not say it.
 const tokens = { username: "username", email: "email", given_name: "given-name", family_name: "family-name" };
 
+const stacks = { list: "ul", claims: "li" };
+
 // The mark of a scope.
 const marks = { profile: "person", email: "mail", account: "key" };
 
@@ -86,6 +88,8 @@ function render(component, show) {
 		case "RICH_TEXT":
 			if (component === show.title) return label === "Sign in" ? greeting(show.application || undefined) : heading(phrase(label));
 			if (looks === "item") return el("li", {}, icon(marks[component.ref] ?? "tick"), el("p", {}, phrase(label)));
+			if (looks === "label") return el("span", { class: looks }, phrase(label));
+			if (looks === "value") return el("span", { class: looks }, label);
 			if (looks === "account") return el("p", { class: looks }, icon("person"), label);
 			return isHeading(component) ? el("h2", {}, phrase(label)) : label.split(/\n{2,}/).map((text) => el("p", { class: looks }, phrase(text)));
 		case "IMAGE": {
@@ -97,7 +101,7 @@ function render(component, show) {
 		case "BLOCK":
 			return block(show, children());
 		case "STACK":
-			return el(looks === "list" ? "ul" : "div", { class: `stack ${looks}` }, looks === "client" && initial(component.components[0]), children());
+			return el(stacks[looks] ?? "div", { class: `stack ${looks}` }, looks === "client" && initial(component.components[0]), children());
 		case "ACTION":
 			return action(component, show);
 	}
