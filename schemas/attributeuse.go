@@ -24,6 +24,8 @@ type UserCreation struct {
 	// before the node can collect. Listed reports whether the configuration of the node lists them.
 	Inputs map[string]string
 	Listed bool
+	// Stated are the inputs to which no form of the user leads, but only the claims of an identity provider.
+	Stated []string
 	// Form is the id of a node before it that collects one of the inputs, "" if there is none.
 	Form string
 	// Password reports whether the flow sets a password.

@@ -162,6 +162,9 @@ type UpdateUser struct {
 	At         time.Time
 	// AddedBy is the sign-in of the change. It becomes the provenance of a new mail address.
 	AddedBy Provenance
+	// By is who changes the attributes: if another owns one of them, the whole commit fails with
+	// attribute_owned.
+	By Writer
 }
 
 func (CreateUser) change()        {}

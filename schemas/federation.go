@@ -21,9 +21,11 @@ type IdentityProvider struct {
 	// TokenEndpointAuthMethod is client_secret_basic, client_secret_post or none.
 	TokenEndpointAuthMethod string `json:"tokenEndpointAuthMethod,omitempty"`
 	// Scopes are the requested scopes, which always include openid.
-	Scopes    []string  `json:"scopes,omitempty"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	Scopes []string `json:"scopes,omitempty"`
+	// Mapping is what becomes of the provider's statements about users; nil for nothing.
+	Mapping   *ProviderMapping `json:"mapping,omitempty"`
+	CreatedAt time.Time        `json:"createdAt"`
+	UpdatedAt time.Time        `json:"updatedAt"`
 }
 
 // Identity is a user's identity at a provider, with which the user can sign in: no two users have

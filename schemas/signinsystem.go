@@ -9,6 +9,32 @@ type SignInSystem struct {
 	// Former are deleted applications in their last state, for a comparison with a system that has
 	// an application of the same id.
 	Former []FormerApplication
+	// Grants are what accounts at identity providers can get without an administrator.
+	Grants []ProviderGrant
+}
+
+// ProviderGrant states that an identity provider can make its users members of groups with permissions, because
+// its mapping declares them.
+type ProviderGrant struct {
+	Provider    string   `json:"provider"` // the handle
+	Permissions []string `json:"permissions"`
+	// Addresses states that the provider can verify addresses, with which users recover their accounts.
+	Addresses bool `json:"addresses,omitempty"`
+}
+
+// GrantsOf returns what the mapping of a provider lets its accounts get; nil for nothing.
+func GrantsOf(p *IdentityProvider) *ProviderGrant {
+	if p.Mapping == nil {
+		return nil
+	}
+	g := &ProviderGrant{Provider: p.Handle, Permissions: append([]string{}, p.Mapping.Permissions...)}
+	for _, a := range p.Mapping.Attributes {
+		g.Addresses = g.Addresses || a.VerifiedBy != ""
+	}
+	if len(g.Permissions) == 0 && !g.Addresses {
+		return nil
+	}
+	return g
 }
 
 // SystemApplication is an application with the flows that it can start.

@@ -37,7 +37,7 @@ func allowedImports() map[string][]string {
 		"internal/outbound":            {"schemas", "internal/throttle"},
 		"internal/delivery":            {"schemas"},
 		"internal/jwtverify":           {"schemas"},
-		"internal/federation":          {"schemas", "internal/outbound", "internal/jwtverify"},
+		"internal/federation":          {"schemas", "internal/claims", "internal/outbound", "internal/jwtverify"},
 		"internal/translations":        {"internal/folder"},
 		"internal/mail":                {"schemas", "internal/delivery", "internal/translations"},
 		"internal/notice":              {"schemas", "internal/delivery"},

@@ -237,7 +237,7 @@ func (d *declared) evaluate(of *Subject) (any, bool) {
 	if !found {
 		return nil, false
 	}
-	return convert(&d.Claim, value)
+	return Convert(&d.Claim, value)
 }
 
 // put sets a member of nested objects. It leaves a member that is no object.

@@ -235,8 +235,8 @@ func typeNames() []string { return []string{stringType, numberType, booleanType,
 // defaultSeparator joins the items of a list that becomes a string.
 const defaultSeparator = ","
 
-// convert returns a value in the type of a claim, and whether it has one.
-func convert(c *schemas.Claim, value any) (any, bool) {
+// Convert returns a value in the type of a claim, and whether it has one.
+func Convert(c *schemas.Claim, value any) (any, bool) {
 	switch c.Type {
 	case stringType:
 		return toString(c, value)

@@ -167,7 +167,14 @@ func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep j
 	if err != nil {
 		return nil, err
 	}
-	return c.verify(ctx, m, p, k, tokens, now)
+	id, err := c.verify(ctx, m, p, k, tokens, now)
+	if err == nil && reads(p) {
+		err = c.readUserinfo(ctx, m, tokens.access, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return id, nil
 }
 
 // checkResponse makes sure that the response is from the provider, which must identify

@@ -28,6 +28,7 @@ const (
 	CheckHash      Check = "hash" // of the access token
 	CheckAge       Check = "age"  // how long ago the user authenticated
 	CheckSubject   Check = "subject"
+	CheckUserinfo  Check = "userinfo" // the response of userinfo is about the same user: OpenID Connect Core §5.3.2
 )
 
 // Error is the reason why a sign-in with a provider failed, for the operator of this
@@ -64,6 +65,6 @@ func unreachable(what string, err error) error {
 func Checks() []Check {
 	return []Check{
 		CheckReachable, CheckMetadata, CheckSettings, CheckState, CheckSender, CheckDenied, CheckResponse, CheckToken, CheckSignature,
-		CheckIssuer, CheckAudience, CheckTime, CheckNonce, CheckHash, CheckAge, CheckSubject,
+		CheckIssuer, CheckAudience, CheckTime, CheckNonce, CheckHash, CheckAge, CheckSubject, CheckUserinfo,
 	}
 }

@@ -32,6 +32,8 @@ type Identity struct {
 	// Claims are the string claims of at most 1024 bytes, as the provider asserts them: an
 	// email address among them may belong to another user.
 	Claims map[string]string
+	// Statement has all claims, for the mapping of the provider.
+	Statement Statement
 	// AuthTime is when the user authenticated at the provider, zero if unknown.
 	AuthTime time.Time
 }
@@ -67,7 +69,7 @@ func (c *Client) verify(ctx context.Context, m *metadata, p *schemas.IdentityPro
 			return nil, err
 		}
 	}
-	id.Claims = claims.list()
+	id.Claims, id.Statement.IDToken = claims.list(), Document(claims)
 	id.Name = nameOf(id.Claims)
 	return id, nil
 }

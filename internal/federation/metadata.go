@@ -26,6 +26,7 @@ const (
 type metadata struct {
 	authorization *url.URL
 	token, keys   string
+	userinfo      string // "" for none, or an invalid one
 	// namesIssuer means that each response identifies the provider: RFC 9207 §3.
 	namesIssuer bool
 }
@@ -123,6 +124,9 @@ func readMetadata(issuer string, text []byte) (*metadata, error) {
 		if _, err := endpoint(doc, name); err != nil {
 			return nil, err
 		}
+	}
+	if _, err := endpoint(doc, "userinfo_endpoint"); err == nil {
+		m.userinfo = doc.text("userinfo_endpoint")
 	}
 	return m, nil
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -62,12 +63,17 @@ type Provider struct {
 	mu    sync.Mutex
 	key   *ecdsa.PrivateKey
 	codes map[string]grant
+	// last is whose tokens were issued last: access tokens are all the same.
+	last Person
 }
 
 // Person is a user at the provider, with claims in addition to the subject.
 type Person struct {
 	Subject string
 	Claims  map[string]any
+	// Userinfo are the claims of the userinfo endpoint; nil for no endpoint. The sub is that of the person unless it
+	// is among them.
+	Userinfo map[string]any
 }
 
 // grant is the authorization behind a code.
@@ -156,6 +162,8 @@ func (p *Provider) Do(_ context.Context, req *http.Request) (*outbound.Response,
 		return reply(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: p.kid(), Use: "sig"}}}), nil
 	case "/token":
 		return p.token(req)
+	case "/userinfo":
+		return p.userinfo(req), nil
 	}
 	return &outbound.Response{Status: http.StatusNotFound}, nil
 }
@@ -163,6 +171,7 @@ func (p *Provider) Do(_ context.Context, req *http.Request) (*outbound.Response,
 func (p *Provider) document() map[string]any {
 	doc := map[string]any{
 		"issuer": p.Issuer, "authorization_endpoint": p.Issuer + "/authorize", "token_endpoint": p.Issuer + "/token", "jwks_uri": p.Issuer + "/keys",
+		"userinfo_endpoint": p.Issuer + "/userinfo",
 		"authorization_response_iss_parameter_supported": true,
 	}
 	if p.Document != nil {
@@ -198,7 +207,18 @@ func (p *Provider) token(req *http.Request) (*outbound.Response, error) {
 		return refuse("invalid_grant"), nil
 	}
 	delete(p.codes, form.Get("code"))
+	p.last = g.person
 	return p.issueTokens(g)
+}
+
+// userinfo is the userinfo endpoint: OpenID Connect Core §5.3.
+func (p *Provider) userinfo(req *http.Request) *outbound.Response {
+	if req.Header.Get("Authorization") != "Bearer "+accessToken || p.last.Userinfo == nil {
+		return &outbound.Response{Status: http.StatusUnauthorized}
+	}
+	claims := map[string]any{"sub": p.last.Subject}
+	maps.Copy(claims, p.last.Userinfo)
+	return reply(claims)
 }
 
 // reply is a response with a JSON body.
