@@ -19,6 +19,11 @@ type AttributeAsker interface {
 	AsksForAttributes() []string
 }
 
+// ClaimCollector is a Collector whose inputs have the claims of an identity provider, which users do not enter.
+type ClaimCollector interface {
+	CollectsClaims()
+}
+
 // PasswordSetter is an Executor that sets the password of the run's user.
 type PasswordSetter interface {
 	SetsPassword()
@@ -62,33 +67,38 @@ func (g *Graph) values() []string {
 
 func (g *Graph) userCreation(i int, creator UserCreator) schemas.UserCreation {
 	userType, inputs, listed := creator.CreatesUsers()
-	forms := g.formsBefore(i)
+	forms, entered := g.formsBefore(i)
 	inputs = maps.Clone(inputs)
 	maps.DeleteFunc(inputs, func(_, input string) bool { return forms[input] == "" })
 	c := schemas.UserCreation{Node: g.nodes[i].id, Path: g.definitionPath(i), Type: userType, Inputs: inputs, Listed: listed}
 	for _, attribute := range sortedKeys(inputs) {
 		c.Form = forms[inputs[attribute]]
+		if input := inputs[attribute]; !entered[input] && !slices.Contains(c.Stated, input) {
+			c.Stated = append(c.Stated, input)
+		}
 	}
 	return c
 }
 
-// formsBefore returns the nodes that collect inputs on a path to node i, by input.
-func (g *Graph) formsBefore(i int) map[string]string {
+// formsBefore returns the nodes that collect inputs on a path to node i, by input, and the inputs that users enter.
+func (g *Graph) formsBefore(i int) (forms map[string]string, entered map[string]bool) {
 	before := make([][]int, len(g.nodes))
 	for from, n := range g.nodes {
 		for _, to := range n.targets() {
 			before[to] = append(before[to], from)
 		}
 	}
-	forms := map[string]string{}
+	forms, entered = map[string]string{}, map[string]bool{}
 	for j, leads := range closure([]int{i}, before) {
 		if collector, ok := g.nodes[j].exec.(Collector); ok && leads {
+			_, claims := g.nodes[j].exec.(ClaimCollector)
 			for input := range collector.Collects() {
 				forms[input] = g.nodes[j].id
+				entered[input] = entered[input] || !claims
 			}
 		}
 	}
-	return forms
+	return forms, entered
 }
 
 // definitionPath returns the path of node i in the definition, or of the node there that uses its

@@ -81,7 +81,7 @@ func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	if a.Optional.isDeclined(v.Answer) {
 		return engine.LeaveBy(skip), nil
 	}
-	lacking, err := a.lacking(ctx, user)
+	lacking, err := a.lacking(ctx, v, user)
 	switch {
 	case err != nil:
 		return failsOnUserType(err)
@@ -122,8 +122,9 @@ func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) 
 	return &engine.Decision{Ask: f.ask(faults...)}
 }
 
-// lacking returns the attributes that the node asks for and the user does not have.
-func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []askedAttribute, err error) {
+// lacking returns the attributes that the node asks for and the user does not have. Those of another owner, such as
+// an identity provider, are not asked for: the store would refuse the answer.
+func (a *attributes) lacking(ctx context.Context, v *engine.Visit, user *schemas.User) (list []askedAttribute, err error) {
 	t, err := a.deps.Directory.UserType(ctx, user.Type)
 	if err != nil {
 		return nil, err
@@ -136,7 +137,18 @@ func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []as
 	if names == nil {
 		names = required
 	}
+	wanted := map[string]any{}
 	for _, name := range names {
+		wanted[name] = true
+	}
+	owned, err := a.deps.ownedByOthers(ctx, v, wanted)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if slices.ContainsFunc(owned, func(p schemas.Problem) bool { return p.Path == schemas.MemberPath("", name) }) {
+			continue
+		}
 		_, has := user.Attributes[name]
 		identifies := slices.Contains(schemas.IdentifyingAttributes(), name)
 		if one, askable := known[name]; askable && !has && !attestedAttribute(name) && (a.Identifying || !identifies) {
@@ -179,7 +191,7 @@ func (a *attributes) write(v *engine.Visit, user *schemas.User, given map[string
 		return d
 	}
 	d.Changes = []schemas.Change{
-		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now, AddedBy: a.provenance(v)},
+		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now, AddedBy: a.provenance(v), By: flowWriter()},
 		event(v, "user.updated", user.ID, nil),
 	}
 	return d

@@ -150,6 +150,13 @@ func (c *emailChange) accept(ctx context.Context, v *engine.Visit, user *schemas
 		return c.askAddress("This is already the verified address of your account."), nil
 	}
 	given := map[string]any{"email": address}
+	owned, err := c.deps.ownedByOthers(ctx, v, given)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(owned) > 0:
+		return c.askAddress("Your address is managed elsewhere, for example by the service with which you sign in. Change it there, or ask your administrator."), nil
+	}
 	misfit, err := c.deps.checkType(ctx, user.With(given))
 	if err != nil && misfit == nil {
 		return nil, err
@@ -245,7 +252,7 @@ func (c *emailChange) store(ctx context.Context, v *engine.Visit, user *schemas.
 		return d, nil
 	}
 	d.Changes = []schemas.Change{
-		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now, AddedBy: c.provenance(v)},
+		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now, AddedBy: c.provenance(v), By: flowWriter()},
 		event(v, "email_code.used", user.ID, nil),
 		event(v, "user.updated", user.ID, nil),
 	}

@@ -39,6 +39,7 @@ type directory struct {
 	consents       map[string]*schemas.Consent // by user and application
 	request        *schemas.AuthRequest
 	invitation     *schemas.Link
+	owners         []schemas.AttributeOwner
 	scopes         map[string][]string // by application
 	misfit         []schemas.Problem   // problems of the user to be created
 	lookups        int                 // calls of UserByAttribute
@@ -102,6 +103,10 @@ func (d *directory) Protection(ctx context.Context, userID string) (p schemas.Pr
 	p.UnusedApp = app != nil && app.LastUsedAt == nil
 	p.SecondFactor = app != nil || codes != nil && codes.Left > 0
 	return p, errors.Join(err, d.broken)
+}
+
+func (d *directory) AttributeOwners(context.Context, string) ([]schemas.AttributeOwner, error) {
+	return d.owners, nil
 }
 
 func (d *directory) Additions(_ context.Context, userID string) (list []schemas.Addition, err error) {

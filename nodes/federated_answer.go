@@ -29,20 +29,29 @@ func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.
 	case linked == nil:
 		return f.leaveUnknown(v, p, who), nil
 	}
-	return f.signIn(v, p, who, linked), nil
+	mapping, missing, err := f.deps.mapSignIn(ctx, v, p, who, linked)
+	switch {
+	case err != nil:
+		return nil, err
+	case missing != nil:
+		return f.refused(v, p, missing), nil
+	}
+	return f.signIn(v, p, who, linked, mapping), nil
 }
 
 // signIn leaves by success unless the run is about another user: an entered name must not be
-// answered with another user's account.
-func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity, linked *schemas.Identity) *engine.Decision {
+// answered with another user's account. The mapping is nil for none.
+func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity, linked *schemas.Identity, mapping schemas.Change) *engine.Decision {
 	if isAboutOther(v.Subject, linked.UserID) {
 		d := leaveFailed(identityTaken())
 		d.Reason = schemas.ReasonIdentityOfOther
 		return d
 	}
-	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, linked.AddedBy, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID},
-		schemas.UseIdentity{ID: linked.ID, At: v.Now},
-		proof(v, "identity.used", linked.UserID, map[string]string{"provider": p.Handle}))
+	changes := []schemas.Change{schemas.UseIdentity{ID: linked.ID, At: v.Now}, proof(v, "identity.used", linked.UserID, map[string]string{"provider": p.Handle})}
+	if mapping != nil {
+		changes = append(changes, mapping)
+	}
+	d := leaveProven(v, []string{schemas.AMRFederated}, schemas.ACRVouched, linked.AddedBy, schemas.Proof{Kind: schemas.IdentityProof, Of: linked.ID}, changes...)
 	if !v.Subject.Known() {
 		d.Subject = &engine.Subject{UserID: linked.UserID}
 	}
@@ -61,6 +70,11 @@ func identityTaken() *schemas.Error {
 func (f *federatedOIDC) leaveUnknown(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity) *engine.Decision {
 	d := engine.LeaveBy(unknownOutcome)
 	d.Set = map[string]string{}
+	if !p.Mapping.IsZero() {
+		if missing := who.Statement.Map(p.Mapping).Missing; len(missing) > 0 {
+			return f.refused(v, p, errMissingClaim(missing))
+		}
+	}
 	for identifier, claim := range f.Claims {
 		in := field{Identifier: identifier, Type: claimType(claim)}
 		if value, fault := in.accept(who.Claims[claim]); fault == "" && value != "" {
@@ -74,7 +88,7 @@ func (f *federatedOIDC) leaveUnknown(v *engine.Visit, p *schemas.IdentityProvide
 			return f.refused(v, p, &federation.Error{Check: "claims", Reason: "the ID token has no claim " + f.Claims[identifier] + ", or an unsuitable one: request a scope that releases it"})
 		}
 	}
-	d.Identity = &engine.Identity{ProviderID: p.ID, Issuer: p.Issuer, Subject: who.Subject, Name: who.Name}
+	d.Identity = &engine.Identity{ProviderID: p.ID, Issuer: p.Issuer, Subject: who.Subject, Name: who.Name, Handle: p.Handle, Statement: statementOf(p, who)}
 	return d
 }
 

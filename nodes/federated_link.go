@@ -60,6 +60,14 @@ func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 		ID: schemas.NewID(), UserID: v.Subject.UserID, ProviderID: id.ProviderID, Subject: id.Subject, Name: id.Name,
 		CreatedAt: v.Now, LastUsedAt: &v.Now, AddedBy: node{}.provenance(v),
 	}
-	return leave(link.ID, schemas.LinkIdentity{Identity: link, Issuer: id.Issuer},
-		event(v, "identity.linked", link.UserID, map[string]string{"identityId": link.ID, "providerId": link.ProviderID})), nil
+	changes := []schemas.Change{schemas.LinkIdentity{Identity: link, Issuer: id.Issuer},
+		event(v, "identity.linked", link.UserID, map[string]string{"identityId": link.ID, "providerId": link.ProviderID})}
+	mapping, err := l.deps.mapLinked(ctx, v, &link)
+	if err != nil {
+		return nil, err
+	}
+	if mapping != nil {
+		changes = append(changes, mapping)
+	}
+	return leave(link.ID, changes...), nil
 }

@@ -119,6 +119,9 @@ func (f *federatedOIDC) prepare(c *engine.Config) (found []schemas.Problem) {
 	return found
 }
 
+// CollectsClaims implements engine.ClaimCollector.
+func (f *federatedOIDC) CollectsClaims() {}
+
 // claimType returns the type of the input for a standard claim (OpenID Connect Core section 5.1).
 func claimType(claim string) schemas.InputType {
 	types := map[string]schemas.InputType{"email": schemas.EmailInput, "phone_number": schemas.PhoneInput, "birthdate": schemas.DateInput}

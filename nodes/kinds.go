@@ -33,6 +33,8 @@ type Store interface {
 	// Invitation returns the invitation or the enrolment link with this SHA-256 of its token, nil if
 	// there is none that can be accepted.
 	Invitation(ctx context.Context, hash []byte, now time.Time) (*schemas.Link, error)
+	// AttributeOwners returns the owners of a user's attributes.
+	AttributeOwners(ctx context.Context, userID string) ([]schemas.AttributeOwner, error)
 	// Protection returns what protects the account of a user against changes.
 	Protection(ctx context.Context, userID string) (schemas.Protection, error)
 	// Permissions returns the permissions of a user.

@@ -144,6 +144,9 @@ func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 		ID: schemas.NewID(), Type: userType, IdentifierScope: scope, OUID: u.ouID(v.Application),
 		Attributes: attributes, CreatedAt: v.Now, UpdatedAt: v.Now,
 	}
+	if draft, err = u.deps.mapDraft(ctx, v.Identity, draft); err != nil {
+		return failsOnUserType(err)
+	}
 	refused, err := u.refuse(ctx, draft)
 	if err != nil {
 		return failsOnUserType(err)

@@ -79,6 +79,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 		d.checkFlows(ctx)
 		d.checkRules(ctx)
 		d.checkAdmissions(ctx)
+		d.checkProviders(ctx)
 		d.checkBuiltinFlows(ctx)
 		d.checkHostname(ctx)
 		d.checkSuspects(ctx)

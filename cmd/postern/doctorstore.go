@@ -379,3 +379,21 @@ func (d *doctor) checkMail(ctx context.Context) {
 	}
 	d.ok(check, "%s accepts the connection and the password", m.Host)
 }
+
+// checkProviders reports what accounts at identity providers can get without an administrator.
+func (d *doctor) checkProviders(ctx context.Context) {
+	const check = "identity providers"
+	grants, err := d.app.directory.ProviderGrants(ctx, directory.SystemCall())
+	if err != nil {
+		d.fail(check, "check the database", "%v", err)
+		return
+	}
+	for _, g := range grants {
+		if len(g.Permissions) > 0 {
+			d.warn(check, "remove permissions from its mapping unless you trust the provider with them", "accounts at %s can get the permissions %s through groups", g.Provider, strings.Join(g.Permissions, ", "))
+		}
+	}
+	if !d.hasProblems(check) {
+		d.ok(check, "accounts at providers get no permissions through groups")
+	}
+}

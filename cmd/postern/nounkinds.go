@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/schemas"
 )
 
 // newKind returns the kind with the plural. Its resources are found by the member that identifies them
@@ -108,11 +111,12 @@ type providerFlags struct {
 	ClientID   string   `name:"client-id" placeholder:"TEXT" help:"The client id of this server at the provider."`
 	SecretFile string   `type:"path" placeholder:"FILE" help:"A file with the client secret of this server at the provider; - for standard input."`
 	Scope      []string `placeholder:"SCOPE" help:"A scope to request, including openid. An update replaces all of them. Default: openid, profile and email."`
+	Mapping    string   `type:"path" placeholder:"FILE" help:"A file with the mapping of claims to attributes and groups, in YAML or JSON; - for standard input. An update replaces the mapping."`
 }
 
 func (providerFlags) kind() nounKind {
 	k := newKind("identityProviders", column{"HANDLE", "handle"}, column{"NAME", "name"}, column{"ISSUER", "issuer"}, column{"CLIENT ID", "clientId"})
-	k.details = []column{{"SCOPES", "scopes"}, {"AUTHENTICATION", "tokenEndpointAuthMethod"}}
+	k.details = []column{{"SCOPES", "scopes"}, {"AUTHENTICATION", "tokenEndpointAuthMethod"}, {"MAPPING", "mapping"}}
 	return k
 }
 
@@ -128,7 +132,27 @@ func (f providerFlags) members(p program) (map[string]any, error) {
 		}
 		members["clientSecret"] = strings.TrimRight(string(text), "\r\n")
 	}
+	if f.Mapping != "" {
+		mapping, err := f.readMapping(p)
+		if err != nil {
+			return nil, err
+		}
+		members["mapping"] = mapping
+	}
 	return addTexts(members, map[string]string{"name": f.Name, "issuer": f.Issuer, "clientId": f.ClientID}), nil
+}
+
+// readMapping returns the mapping in a file, which the server checks.
+func (f providerFlags) readMapping(p program) (json.RawMessage, error) {
+	text, err := p.readNamed(f.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	doc, problems := schemas.ParseYAML(text)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("%s: %s", f.Mapping, problems[0])
+	}
+	return doc.JSON(), nil
 }
 
 type unitCommands struct{ nounCommands[unitFlags] }

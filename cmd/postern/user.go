@@ -25,6 +25,9 @@ type userCommands struct {
 	ResetGuesses userResetGuessesCommand      `cmd:"" help:"Forget the failed guesses at a user's secrets, so that the user can sign in everywhere."`
 	Export       userExportCommand            `cmd:"" help:"Write all users to a file, as CSV or JSON Lines."`
 	Invite       userInviteCommand            `cmd:"" help:"Mail a user a link for adding the first passkey or a password."`
+	Owners       userOwnersCommand            `cmd:"" help:"List the attributes of a user that have an owner, who alone can change them."`
+	Adopt        userAdoptCommand             `cmd:"" help:"Set the owner of an attribute of a user."`
+	Release      userReleaseCommand           `cmd:"" help:"Release an attribute of a user from its owner."`
 	Update       nounUpdateCommand[userFlags] `cmd:"" help:"Change attributes of a user, or replace the user by a file."`
 	Delete       nounDeleteCommand[userFlags] `cmd:"" help:"Delete a user, with all credentials, sessions and tokens."`
 }

@@ -78,6 +78,8 @@ type Way struct {
 type Report struct {
 	Ways  []Way               `json:"ways"`
 	Names map[string][]string `json:"names"`
+	// Grants are what accounts at identity providers can get without an administrator.
+	Grants []schemas.ProviderGrant `json:"grants,omitempty"`
 
 	represents map[string]string    // the id in targets by the id of any application
 	former     map[string][]*Report // by the id of an application: of systems with an earlier one of its identifiers

@@ -33,7 +33,12 @@ func (c *Checker) Analyze(ctx context.Context, s *schemas.SignInSystem) (*Report
 	if err != nil {
 		return nil, err
 	}
-	return c.AnalyzeSystem(ctx, system)
+	report, err := c.AnalyzeSystem(ctx, system)
+	if err != nil {
+		return nil, err
+	}
+	report.Grants = s.Grants
+	return report, nil
 }
 
 // AnalyzeSystem is Analyze for compiled flows.

@@ -68,6 +68,8 @@ func Unaffecting() map[string]string {
 		"DELETE /identity-providers/{id}/identities": takes,
 		"PATCH /users/me/passkeys/{credentialId}":    "changes a name", "PATCH /users/{id}/passkeys/{credentialId}": "changes a name",
 		"PATCH /users/me/profile": personal, "POST /users": creates,
+		"PUT /users/{id}/attribute-owners/{attribute}":    "decides who changes the attribute: the client, which can set it, or a provider with which the user signs in",
+		"DELETE /users/{id}/attribute-owners/{attribute}": "decides who changes the attribute: the client, which can set it, or a provider with which the user signs in",
 		"POST /mcp": "its tools are listed by their names", "POST /flows/check": "stores nothing",
 	}
 	for _, of := range []string{"me", "{id}"} {

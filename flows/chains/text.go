@@ -82,8 +82,22 @@ func (r *Report) Write(to io.Writer) error {
 	if len(r.Ways) == 0 {
 		b.WriteString("no application can be reached without a credential of the user\n")
 	}
+	for _, g := range r.Grants {
+		writeGrant(&b, g)
+	}
 	_, err := io.WriteString(to, b.String())
 	return err
+}
+
+// writeGrant writes what accounts at an identity provider can get.
+func writeGrant(b *strings.Builder, g schemas.ProviderGrant) {
+	fmt.Fprintf(b, "accounts at the identity provider %q\n", g.Provider)
+	if len(g.Permissions) > 0 {
+		fmt.Fprintf(b, "  can get the permissions %s, through groups: who controls the provider decides which users have them\n", strings.Join(g.Permissions, ", "))
+	}
+	if g.Addresses {
+		b.WriteString("  can have any address that the provider calls verified\n")
+	}
 }
 
 // heading names what a way leads to, without the class.

@@ -87,6 +87,11 @@ func (m *Memory) RecoveryCodes(_ context.Context, userID string) (*schemas.Recov
 	return &schemas.RecoveryCodes{Total: len(codes.Hashes), Left: len(codes.Hashes) - len(codes.used), CreatedAt: codes.At, AddedBy: codes.AddedBy}, nil
 }
 
+// AttributeOwners returns nothing: scenarios have no owners of attributes.
+func (m *Memory) AttributeOwners(context.Context, string) ([]schemas.AttributeOwner, error) {
+	return nil, nil
+}
+
 // Additions returns what was added to the account of the user. The addresses of scenarios have no origin.
 func (m *Memory) Additions(ctx context.Context, userID string) (list []schemas.Addition, err error) {
 	keys, err := m.Credentials(ctx, userID)

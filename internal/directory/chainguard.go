@@ -48,15 +48,33 @@ func (d *Directory) Chains(ctx context.Context, c Call) (any, error) {
 func (d *Directory) SignInSystem(ctx context.Context, c Call) (s *schemas.SignInSystem, err error) {
 	read := func(r store.Reader) error {
 		state, err := readSystem(ctx, r)
-		if err == nil {
-			s = state.signIns()
+		if err != nil {
+			return err
 		}
+		s = state.signIns()
+		s.Grants, err = providerGrants(ctx, r)
 		return err
 	}
 	if c.tx != nil || c.snapshot != nil {
 		return s, read(d.reader(c))
 	}
 	return s, d.store.Snapshot(ctx, read)
+}
+
+// providerGrants returns what accounts at identity providers can get.
+func providerGrants(ctx context.Context, r store.Reader) (list []schemas.ProviderGrant, err error) {
+	providers, err := store.MappingProviders(ctx, r)
+	for i := range providers {
+		if g := schemas.GrantsOf(&providers[i]); g != nil {
+			list = append(list, *g)
+		}
+	}
+	return list, err
+}
+
+// ProviderGrants returns what accounts at identity providers can get without an administrator.
+func (d *Directory) ProviderGrants(ctx context.Context, c Call) ([]schemas.ProviderGrant, error) {
+	return providerGrants(ctx, d.reader(c))
 }
 
 // signIns returns the state in the terms of package chains.

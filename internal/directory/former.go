@@ -161,6 +161,9 @@ func (w *writeContext) removeAddress(userID string) error {
 			"the account needs a mail address: change it to an address of yours instead")
 	}
 	w.recordUserEvent(userID, "user.updated", schemas.ResourceRef{Type: "user", ID: userID})
+	if _, err := store.ReleaseOwner(w.tx, userID, "email"); err != nil { // the user has decided that the address is not theirs
+		return err
+	}
 	if err := w.apply(schemas.UpdateUser{UserID: userID, Attributes: map[string]any{"email": nil}, At: w.now}); err != nil {
 		return err
 	}

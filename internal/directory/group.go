@@ -17,13 +17,21 @@ func (d *Directory) groupCollection() *collection[schemas.Group] {
 		meta:     func(g *schemas.Group) meta { return meta{&g.ID, &g.CreatedAt, &g.UpdatedAt} },
 		complete: func(w *writeContext, _, g *schemas.Group) { defaultUnit(w, &g.OUID) },
 		check:    checkGroup,
+		changed:  func(w *writeContext, _, _ *schemas.Group) error { return guardGrants(w) },
 		remove:   func(w *writeContext, g *schemas.Group) { w.addUses("group", g.ID) },
 	}
 }
 
-// AddMember adds a user or a group to a group. An existing member changes nothing.
+// AddMember adds a user or a group to a group. An existing member changes nothing, but the membership that an identity
+// provider gave becomes one that the provider does not end.
 func (d *Directory) AddMember(ctx context.Context, c Call, groupID string, p schemas.Principal) (*Item, error) {
-	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(_ *writeContext, g *schemas.Group) { g.Members = addPrincipal(g.Members, p) })
+	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(w *writeContext, g *schemas.Group) {
+		if p.Type == schemas.UserPrincipal && slices.Contains(g.Members, p) {
+			w.requireOf("members", "the group", schemas.Principal{Type: schemas.GroupPrincipal, ID: groupID})
+			w.fail(store.KeepMembership(w.tx, groupID, p.ID))
+		}
+		g.Members = addPrincipal(g.Members, p)
+	})
 }
 
 // Members returns a page of the members of a group, sorted by type and id.

@@ -31,12 +31,13 @@ func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
 }
 
 // completeProvider also chooses the id, because the sealed secret is bound to it.
-func (d *Directory) completeProvider(_ *writeContext, old, p *schemas.IdentityProvider) {
+func (d *Directory) completeProvider(w *writeContext, old, p *schemas.IdentityProvider) {
 	p.ID = cmp.Or(p.ID, orZero(old).ID, schemas.NewID())
 	if p.Scopes == nil {
 		p.Scopes = []string{openIDScope, "profile", "email"}
 	}
 	d.completeProviderSecret(old, p)
+	completeMapping(w, p)
 }
 
 // checkProvider refuses a change of the issuer: a subject identifies a user at one issuer
@@ -58,6 +59,7 @@ func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) {
 	checkProviderSecret(w, p)
 	checkName(w, was.Name, p.Name)
 	checkUnique(w, store.IdentityProviders(), "handle", p.Handle, was.ID)
+	checkMapping(w, old, p)
 	guardProvider(w, old, p)
 }
 

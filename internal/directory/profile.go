@@ -17,6 +17,8 @@ type ProfileAttribute struct {
 	Value    string   `json:"value"`
 	Required bool     `json:"required"`
 	Options  []string `json:"options,omitempty"` // the possible values; empty for any
+	// Owner is who changes the attribute instead of the user; nil if the user can.
+	Owner *schemas.AttributeOwner `json:"owner,omitempty"`
 }
 
 // Profile is what users can change of their own account besides credentials.
@@ -48,8 +50,12 @@ func (d *Directory) Profile(ctx context.Context, c Call, userID string) (*Profil
 			return nil, err
 		}
 		p := &Profile{Attributes: []ProfileAttribute{}, PasswordAllowed: t.CredentialAttribute() != ""}
+		owners, err := store.OwnersOf(ctx, r, userID)
+		if err != nil {
+			return nil, err
+		}
 		for _, a := range t.ProfileFields() {
-			p.Attributes = append(p.Attributes, ProfileAttribute{a.Name, a.Title, u.Text(a.Name), a.Required, a.Options})
+			p.Attributes = append(p.Attributes, ProfileAttribute{a.Name, a.Title, u.Text(a.Name), a.Required, a.Options, otherOwner(owners, a.Name)})
 		}
 		if p.Password, err = store.HasPassword(ctx, r, userID); err != nil {
 			return nil, err
@@ -67,6 +73,15 @@ func (d *Directory) Profile(ctx context.Context, c Call, userID string) (*Profil
 		p.UnusedCredentials, err = d.UnusedCredentials(ctx, r, t.Name, t.IdentifierScope)
 		return p, err
 	})
+}
+
+// otherOwner returns the owner of an attribute, nil for none or if it is the user.
+func otherOwner(owners []schemas.AttributeOwner, attribute string) *schemas.AttributeOwner {
+	i := slices.IndexFunc(owners, func(o schemas.AttributeOwner) bool { return o.Attribute == attribute })
+	if i < 0 || (schemas.Writer{}).Owns(&owners[i]) {
+		return nil
+	}
+	return &owners[i]
 }
 
 // passwordNeeds returns the class that the sign-in of the calling user lacks to set a password.

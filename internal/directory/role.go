@@ -17,6 +17,7 @@ func (d *Directory) roleCollection() *collection[schemas.Role] {
 		meta:     func(r *schemas.Role) meta { return meta{&r.ID, &r.CreatedAt, &r.UpdatedAt} },
 		complete: func(w *writeContext, _, r *schemas.Role) { defaultUnit(w, &r.OUID) },
 		check:    checkRole,
+		changed:  func(w *writeContext, _, _ *schemas.Role) error { return guardGrants(w) },
 		remove:   func(w *writeContext, r *schemas.Role) { w.requirePermissions("", "the role", r.Permissions) },
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Claims that users can set
 //
 // An application may decide by a claim what a user may do. If users can choose its value, they decide themselves: on
-// the account page, in a prompt of a flow, or when they register. Only attributes can be set by users. A claim with
+// the account page, in a prompt of a flow, or when they register. What an identity provider states is not theirs. Only attributes can be set by users. A claim with
 // authoritative: true must not be one of these, whichever the order in which flows, user types and applications are
 // stored; so it counts as a misfit.
 
@@ -101,7 +101,7 @@ func (s *misfitSearch) setsFor(f *schemas.Flow, a *schemas.Application, attribut
 			}
 			return a.Admits(t, s.types[t].scope)
 		}
-		if c.Inputs[attribute] != "" && slices.ContainsFunc(starts, admits) {
+		if c.Inputs[attribute] != "" && !slices.Contains(c.Stated, c.Inputs[attribute]) && slices.ContainsFunc(starts, admits) {
 			return c.Node, c.Path, true
 		}
 	}

@@ -57,6 +57,7 @@ func (d *Directory) checkUser(w *writeContext, old, u *schemas.User) {
 	w.checkMayClaim(old, u)
 	if old != nil { // a new user has no permissions
 		w.checkMayChange(old, u, t)
+		w.checkOwners(old, u)
 	}
 }
 

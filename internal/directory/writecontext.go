@@ -50,6 +50,7 @@ type writeContext struct {
 	conflicts []schemas.Problem // conflicts with other resources
 	readOnly  []schemas.Problem // changes that only the program may make
 	forbidden []schemas.Problem // changes that the caller may not make
+	owned     []schemas.Problem // changes of attributes that belong to another owner
 	inUse     []store.Use
 	unproved  *schemas.ProofRequired // a change that needs a better sign-in
 	refusal   error                  // an error that applies if there are no problems
@@ -117,6 +118,8 @@ func (w *writeContext) err(n Noun) error {
 	case len(w.shape)+len(w.problems) > 0:
 		return schemas.Errorf(schemas.Invalid, cmp.Or(n.invalidCode, schemas.CodeInvalidRequest),
 			"the %s is invalid: %s", n.displayName(), firstFault(all)).WithProblems(all)
+	case len(w.owned) > 0:
+		return schemas.ErrOwned(all)
 	case len(w.conflicts) > 0:
 		return schemas.Errorf(schemas.Conflict, cmp.Or(n.conflictCode, n.code()+"_exists"),
 			"the %s conflicts with another one: %s", n.displayName(), all[0]).WithProblems(all)
@@ -129,7 +132,7 @@ func (w *writeContext) err(n Noun) error {
 // problemsFound lists the reported problems with their positions. It limits those of the
 // rules; the last one counts the rest.
 func (w *writeContext) problemsFound() []schemas.Problem {
-	found := schemas.WithoutDuplicates(slices.Concat(w.problems, w.conflicts, w.readOnly, w.forbidden), w.shape)
+	found := schemas.WithoutDuplicates(slices.Concat(w.problems, w.owned, w.conflicts, w.readOnly, w.forbidden), w.shape)
 	if more := len(found) - maxProblems; more > 0 {
 		found = found[:maxProblems]
 		found[maxProblems-1].Message += fmt.Sprintf(" (and %d more problems)", more)

@@ -48,6 +48,8 @@ func (t *Tx) applyOne(change schemas.Change) error {
 		return t.linkIdentity(c)
 	case schemas.UseIdentity:
 		return t.useIdentity(c)
+	case schemas.MapIdentity:
+		return t.mapIdentity(c)
 	case schemas.UnlinkIdentity:
 		return t.unlinkIdentity(c)
 	case schemas.KeepAddition:

@@ -38,9 +38,12 @@ func openConnector(of driver.Connector, name string, prepares bool, silence *sil
 // SQLite, with its one writer, does not support it.
 const forShare = " FOR SHARE"
 
+// skipLocked ends a query that locks the rows that no other transaction has locked.
+const skipLocked = " FOR UPDATE SKIP LOCKED"
+
 // forSQLite are words of statements that SQLite has under other names. It prepares a statement again at
 // each change of a parameter that is its LIMIT, but not if the parameter is part of an expression.
-var forSQLite = strings.NewReplacer("LIMIT ?", "LIMIT 0+?", "JSON_AGG(", "JSON_GROUP_ARRAY(",
+var forSQLite = strings.NewReplacer("LIMIT ?", "LIMIT 0+?", "JSON_AGG(", "JSON_GROUP_ARRAY(", skipLocked, "",
 	eventOfKey, " CROSS JOIN events e ON e.at = k_at AND e.id = k_id")
 
 // inDialect returns a query in the dialect of a driver.

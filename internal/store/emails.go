@@ -51,7 +51,7 @@ func (t *Tx) verifyEmail(c schemas.VerifyEmail) error {
 	if u.Verified(schemas.EmailVerified) {
 		return nil
 	}
-	return t.updateUser(schemas.UpdateUser{UserID: c.UserID, Attributes: map[string]any{schemas.EmailVerified: true}, At: c.At})
+	return t.changeAttributes(schemas.UpdateUser{UserID: c.UserID, Attributes: map[string]any{schemas.EmailVerified: true}, At: c.At})
 }
 
 // lockEmailHolders locks the users who lose their address when u claims it.

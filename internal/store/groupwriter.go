@@ -273,6 +273,6 @@ func attempt(t *Tx, do func(*Tx) error) (err error) {
 			t.closeRow()
 		}
 	}()
-	t.actor = actor{} // SQLite commits the writes of many callers in one transaction
+	t.actor, t.serial = actor{}, false // SQLite commits the writes of many callers in one transaction
 	return do(t)
 }

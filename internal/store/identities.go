@@ -78,6 +78,9 @@ func UnlinkIdentities(t *Tx, providerID string, at time.Time) (n int, err error)
 	if err != nil {
 		return 0, err
 	}
+	if err := t.leaveProviderAll(providerID, at); err != nil {
+		return 0, err
+	}
 	for _, identity := range slices.Sorted(maps.Keys(signedIn)) {
 		gone := schemas.Proof{Kind: schemas.IdentityProof, Of: identity}
 		if err := t.endSessionsOn(signedIn[identity], gone, at); err != nil {
@@ -136,8 +139,18 @@ func (t *Tx) unlinkIdentity(c schemas.UnlinkIdentity) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.removeProof(userID, schemas.Proof{Kind: schemas.IdentityProof, Of: c.ID}, c.At, deleteIdentity, c.ID)
-	return err
+	providerID, err := readValue[string](t.ctx, t, "SELECT provider_id FROM identities WHERE id = ?", c.ID)
+	if err != nil {
+		return err
+	}
+	if _, err = t.removeProof(userID, schemas.Proof{Kind: schemas.IdentityProof, Of: c.ID}, c.At, deleteIdentity, c.ID); err != nil {
+		return err
+	}
+	others, err := exists(t.ctx, t, "SELECT 1 FROM identities WHERE user_id = ? AND provider_id = ?", userID, providerID)
+	if err != nil || others {
+		return err
+	}
+	return t.leaveProvider(userID, providerID, c.At)
 }
 
 func scanIdentity(row scanner, i *schemas.Identity) error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -23,6 +24,7 @@ func identityProviderFields() fields[schemas.IdentityProvider] {
 		{column: "secret", member: func(v *provider) any { return (*[]byte)(&v.SealedSecret) }},
 		{column: "token_endpoint_auth_method", member: func(v *provider) any { return &v.TokenEndpointAuthMethod }},
 		{column: "scopes", member: func(v *provider) any { return (*lines)(&v.Scopes) }},
+		{column: "mapping", member: func(v *provider) any { return jsonColumn{member: &v.Mapping, empty: v.Mapping == nil} }},
 		{column: "created_at", member: func(v *provider) any { return (*microTime)(&v.CreatedAt) }},
 		{column: "updated_at", member: func(v *provider) any { return (*microTime)(&v.UpdatedAt) }},
 	}
@@ -34,4 +36,10 @@ func (s *Store) IdentityProvider(ctx context.Context, handle string) (*schemas.I
 	return readOne(s.row(ctx, selectIdentityProvider, handle), identityProviderFields().scan, func() error {
 		return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "there is no identity provider with the handle %.64q", handle)
 	})
+}
+
+// MappingProviders returns the identity providers with a mapping, sorted by id.
+func MappingProviders(ctx context.Context, r Reader) ([]schemas.IdentityProvider, error) {
+	fields := identityProviderFields()
+	return readAll(ctx, r, fields.scan, "SELECT "+strings.Join(fields.columns(), ", ")+" FROM identity_providers WHERE mapping IS NOT NULL ORDER BY id")
 }

@@ -167,6 +167,8 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 		return c.UserID, true
 	case schemas.LinkIdentity:
 		return c.Identity.UserID, true
+	case schemas.MapIdentity:
+		return c.UserID, true
 	case schemas.VerifyEmail:
 		return c.UserID, true
 	case schemas.AcceptInvitation:

@@ -46,6 +46,10 @@ const (
 	// wait for a row that this one has locked.
 	countUpdate = `UPDATE store_state SET value = value + 1 WHERE name IN
 		(SELECT name FROM store_state WHERE name = ? AND value = ? FOR UPDATE SKIP LOCKED)`
+
+	// countSerial is countUpdate for a write that is not serial and changes what serial writes rest on.
+	countSerial = `UPDATE store_state SET value = value + 1 WHERE name IN
+		(SELECT name FROM store_state WHERE name = ?` + skipLocked + `)`
 )
 
 // createStates creates the table and its rows if they are missing. PostgreSQL fails if another

@@ -25,6 +25,8 @@ type Tx struct {
 
 	createdUser string // "" for none
 
+	serial bool // a write of Update
+
 	changesSystem, countedSystem bool // see CountSystemChange
 }
 
@@ -40,6 +42,7 @@ type runner interface {
 // once and must read only through the Tx: all other writes of a SQLite store wait for it.
 func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
 	return s.writer.serial(ctx, func(t *Tx) error {
+		t.serial = true
 		if err := do(t); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -235,6 +236,14 @@ func (t *Tx) lockUser(id string) (*schemas.User, error) {
 // updateUser changes attributes of the current state of a user, so that concurrent changes of
 // others stay.
 func (t *Tx) updateUser(c schemas.UpdateUser) error {
+	if err := t.checkOwners(c.UserID, slices.Sorted(maps.Keys(c.Attributes)), c.By); err != nil {
+		return err
+	}
+	return t.changeAttributes(c)
+}
+
+// changeAttributes is updateUser for attributes of any owner.
+func (t *Tx) changeAttributes(c schemas.UpdateUser) error {
 	u, err := t.lockUser(c.UserID)
 	if err != nil {
 		return err

@@ -7,30 +7,36 @@ import { phrase, t } from "./words.js";
 
 // Shows what the account says of the user, and lets the user change it.
 export function profileSection({ username, email, email_verified: verified }, fields, addresses) {
-	const entry = (name, value, badge) => value && [el("dt", {}, name), el("dd", {}, value, badge && el("span", { class: "badge" }, t(badge)))];
+	const entry = (name, value, badge) => value && [el("dt", {}, name), el("dd", {}, value, badge && el("span", { class: "badge" }, badge.text ?? t(badge)))];
 	return el("section", { "aria-labelledby": "profile" }, el("h2", { id: "profile" }, t("Profile")),
 		el("dl", {}, entry(t("Username"), username), entry(t("Email address"), email, verified ? "Verified" : "Not verified"),
-			fields.flatMap(({ title, name, value }) => entry(phrase(title || name), value))),
-		fields.length > 0 && button(t("Edit"), { id: "edit" }, () => edit(fields)),
+			fields.flatMap(({ title, name, value, owner }) => entry(phrase(title || name), value, owner && { text: owned(owner) }))),
+		fields.some(({ owner }) => !owner) && button(t("Edit"), { id: "edit" }, () => edit(fields)),
 		addresses && el("a", { class: "button", id: "change-email", href: address("address", "applicationId") }, t(verified ? "Change the email address" : "Verify the email address")));
 }
 
+// Why the user cannot change an attribute.
+const owned = ({ owner, providerName }) => t(`owned.${owner}`, { provider: providerName ?? "" });
+
+// Attributes of another owner are shown, and cannot be changed.
 function edit(fields) {
-	const inputs = fields.map(({ name, value, required, options }) => {
+	const inputs = fields.map(({ name, value, required, options, owner }) => {
 		const input = options ? el("select", {}, ["", ...options].map((o) => el("option", { value: o }, phrase(o)))) : el("input", { maxlength: 1000 });
 		input.id = `profile-${name}`;
 		input.required = required;
 		input.value = value;
+		input.disabled = owner !== undefined;
+		if (owner) input.setAttribute("aria-describedby", `profile-${name}-owner`);
 		return input;
 	});
-	const labeled = ({ title, name }, i) => field(phrase(title || name), inputs[i]);
+	const labeled = ({ title, name, owner }, i) => field(phrase(title || name), inputs[i], owner && el("p", { class: "soft", id: `${inputs[i].id}-owner` }, owned(owner)));
 	dialog(t("Profile"), fields.map(labeled), "Save", "primary", "done", () => {
 		const changed = fields.flatMap(({ name, value }, i) => (inputs[i].value.trim() === value ? [] : [[name, inputs[i].value.trim() || null]]));
 		return changed.length ? call("PATCH", "users/me/profile", Object.fromEntries(changed)) : {};
 	});
 }
 
-const field = (label, input) => el("div", { class: "field" }, el("label", { for: input.id }, label), input);
+const field = (label, input, ...notes) => el("div", { class: "field" }, el("label", { for: input.id }, label), input, ...notes);
 
 // The row of the password among the ways to sign in, null without one.
 export const passwordRow = ({ password, passwordLimit, passwordNeeds }, unused, recent) => (password
