@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func attributesKind(d Deps) *engine.Kind {
+func attributesKind(d Deps) declared {
 	return configured[attributes](d, engine.Kind{
 		Name: "attributes",
 		Acts: true,
@@ -28,25 +28,17 @@ func attributesKind(d Deps) *engine.Kind {
 			engine.On("done", engine.NoEffect(), engine.Outcome{Doc: "the user has the attributes"}),
 			skipOutcome(),
 		},
-	}, `
-    "attributes": {
-      "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "The attributes to ask for, in order. Default: those that the user type requires. Attributes that the user type does not define, or that no form can ask for, are skipped.",
-      "items": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores", "description": "The name of an attribute."}
-    },
-    "identifying": {"type": "boolean", "default": false, "description": "Whether the attributes may include username and email, whose values identify the user."},
-    "title": {"type": "string", "minLength": 1, "default": "Tell us about yourself", "description": "The heading. Default: 'Tell us about yourself'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "The label of the button. Default: 'Continue'."},`+optionalProperty)
+	}, errorCodes{schemas.CodeAttributeTaken, schemas.CodeInvalidIdentifier, schemas.CodeUserDoesNotFit, schemas.CodeUserTypeNotAllowed, schemas.CodeFactorRequired, schemas.CodeStaleProof},
+		row{"done, skip (if `optional: true`)", "—"})
 }
 
 type attributes struct {
 	node
-	Attributes  []string `json:"attributes,omitempty"`
-	Identifying bool     `json:"identifying,omitempty"`
-	Title       string   `json:"title,omitempty"`
-	Text        string   `json:"text,omitempty"`
-	Label       string   `json:"label,omitempty"`
+	Attributes  []string `json:"attributes,omitempty" min:"1" unique:"true" doc:"The attributes to ask for, in order. Default: those that the user type requires. Attributes that the user type does not define, or that no form can ask for, are skipped." item.pattern:"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$" item.expect:"an attribute name of letters, digits, dots, dashes and underscores" item.doc:"The name of an attribute."`
+	Identifying bool     `json:"identifying,omitempty" default:"false" doc:"Whether the attributes may include username and email, whose values identify the user."`
+	Title       string   `json:"title,omitempty" min:"1" default:"Tell us about yourself" doc:"The heading. Default: 'Tell us about yourself'."`
+	Text        string   `json:"text,omitempty" min:"1" doc:"A paragraph below the heading."`
+	Label       string   `json:"label,omitempty" min:"1" default:"Continue" doc:"The label of the button. Default: 'Continue'."`
 	Optional    optional `json:"optional,omitempty"`
 }
 

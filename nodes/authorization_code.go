@@ -14,8 +14,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func authorizationCodeKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+func authorizationCodeKind(d Deps) declared {
+	return configured[authorizationCode](d, engine.Kind{
 		Name: "authorization-code",
 		Open: true,
 		Doc: "Ends the run with an assertion: a signed statement of who the user is and how they authenticated. " +
@@ -27,10 +27,8 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
 		Terminal: true,
-		New: func(*engine.Config) (engine.Executor, []schemas.Problem) {
-			return &authorizationCode{deps: d}, nil
-		},
-	}
+	}, errorCodes{schemas.CodeUserTypeNotAllowed, codeConsentRequired, codePermissionsMissing, schemas.CodeAuthRequest},
+		row{"ends the run with an assertion; grants the authorization request that the run answers", "—"})
 }
 
 // sessionTTLWithoutServer is the lifetime of browser sessions in scenario tests. A server always sets
@@ -38,10 +36,12 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 const sessionTTLWithoutServer = 12 * time.Hour
 
 type authorizationCode struct {
-	deps Deps
+	node
 	// unbound is the rule for the permissions of a sign-in to no application; nil grants none.
 	unbound func(context.Context, *engine.Visit, *schemas.User) ([]string, error)
 }
+
+func (*authorizationCode) prepare(*engine.Config) []schemas.Problem { return nil }
 
 // Execute signs the assertion and starts its session, unless the run continued an existing session.
 // If the step does not commit, there is no session and no grant, and the assertion of the new

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/postern-id/postern/engine"
@@ -13,27 +14,15 @@ import (
 type alternatives []alternative
 
 type alternative struct {
-	Ref   string `json:"ref"`
-	Label string `json:"label,omitempty"`
-	Error string `json:"error,omitempty"`
+	Ref   string `json:"ref" is:"identifier" doc:"The name of the action and of the outcome."`
+	Label string `json:"label,omitempty" min:"1" doc:"The label of the button. Default: the ref."`
+	Error string `json:"error,omitempty" enum:"access_denied,login_required,unmet_authentication_requirements" doc:"Ends the run without a sign-in, and returns this OAuth error to the client of the authorization request. The alternative is then no outcome."`
 }
 
-// alternativesProperty is the JSON Schema of the member alternatives.
-const alternativesProperty = `
-    "alternatives": {
-      "type": "array", "minItems": 1,
-      "description": "Other ways to continue. Each is an outcome with its own name, or ends the run with an error.",
-      "items": {
-        "type": "object", "description": "An alternative.",
-        "additionalProperties": false,
-        "required": ["ref"],
-        "properties": {
-          "ref": {` + identifierSchema + `, "description": "The name of the action and of the outcome."},
-          "label": {"type": "string", "minLength": 1, "description": "The label of the button. Default: the ref."},
-          "error": {"enum": ["` + schemas.RefusedAccessDenied + `", "` + schemas.RefusedLoginRequired + `", "` + schemas.RefusedClass + `"], "description": "Ends the run without a sign-in, and returns this OAuth error to the client of the authorization request. The alternative is then no outcome."}
-        }
-      }
-    }`
+// tag describes the member alternatives.
+func (alternatives) tag() reflect.StructTag {
+	return `min:"1" doc:"Other ways to continue. Each is an outcome with its own name, or ends the run with an error." item.doc:"An alternative."`
+}
 
 // alternativeOutcome documents the outcomes of alternatives.
 func alternativeOutcome() engine.Outcome {
@@ -94,9 +83,10 @@ type optional bool
 
 const skip = "skip"
 
-// optionalProperty is the JSON Schema of the member optional.
-const optionalProperty = `
-    "optional": {"type": "boolean", "default": false, "description": "Whether the user may decline. The node then has the outcome skip."}`
+// tag describes the member optional.
+func (optional) tag() reflect.StructTag {
+	return `default:"false" doc:"Whether the user may decline. The node then has the outcome skip."`
+}
 
 // outcomes adds skip to the outcomes of an optional node.
 func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func consentKind(d Deps) *engine.Kind {
+func consentKind(d Deps) declared {
 	return configured[consent](d, engine.Kind{
 		Name: "consent",
 		Open: true,
@@ -35,16 +35,8 @@ func consentKind(d Deps) *engine.Kind {
 					"the outcome exists only if next has a target for it",
 			}),
 		},
-	}, `
-    "title": {"type": "string", "minLength": 1, "default": "Allow access?", "description": "The heading of the question. Default: 'Allow access?'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph above the requested access."},
-    "allow": {"type": "string", "minLength": 1, "default": "Allow", "description": "The label of the button that allows. Default: 'Allow'."},
-    "deny": {"type": "string", "minLength": 1, "default": "Do not allow", "description": "The label of the button that denies. Default: 'Do not allow'."},
-    "remember": {"type": "boolean", "default": true, "description": "Whether consent is remembered. If false, the user is asked at every sign-in. Default: true."},
-    "ttl": {
-      "type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?(m|h)){1,2}$", "x-expect": "a duration such as 720h",
-      "description": "After how long the user is asked again, such as 720h. Default: never."
-    }`)
+	}, errorCodes{codeConsentDenied, codeConsentRequired, codeOtherBrowser, codePermissionsMissing, schemas.CodeStaleProof},
+		row{"granted, denied, other (only if `next` names it)", "granted: the user's consent to what the client receives"})
 }
 
 // The outcomes of consent, and the actions that lead to them.
@@ -58,12 +50,12 @@ const (
 
 type consent struct {
 	node
-	Title    string `json:"title,omitempty"`
-	Text     string `json:"text,omitempty"`
-	Allow    string `json:"allow,omitempty"`
-	Deny     string `json:"deny,omitempty"`
-	Remember *bool  `json:"remember,omitempty"`
-	TTL      string `json:"ttl,omitempty"`
+	Title    string `json:"title,omitempty" min:"1" default:"Allow access?" doc:"The heading of the question. Default: 'Allow access?'."`
+	Text     string `json:"text,omitempty" min:"1" doc:"A paragraph above the requested access."`
+	Allow    string `json:"allow,omitempty" min:"1" default:"Allow" doc:"The label of the button that allows. Default: 'Allow'."`
+	Deny     string `json:"deny,omitempty" min:"1" default:"Do not allow" doc:"The label of the button that denies. Default: 'Do not allow'."`
+	Remember *bool  `json:"remember,omitempty" default:"true" doc:"Whether consent is remembered. If false, the user is asked at every sign-in. Default: true."`
+	TTL      string `json:"ttl,omitempty" pattern:"^([0-9]{1,5}(\\.[0-9]{1,3})?(m|h)){1,2}$" expect:"a duration such as 720h" doc:"After how long the user is asked again, such as 720h. Default: never."`
 
 	ttl  time.Duration // 0: without limit
 	ends bool          // a denial ends the run

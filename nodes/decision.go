@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func decisionKind(d Deps) *engine.Kind {
+func decisionKind(d Deps) declared {
 	return configured[decision](d, engine.Kind{
 		Name: "decision",
 		Doc: "Selects an outcome by CEL expressions: that of the first case whose expression is true, or otherwise if " +
@@ -27,37 +27,18 @@ func decisionKind(d Deps) *engine.Kind {
 			}
 			return list
 		},
-	}, `
-    "cases": {
-      "type": "array", "minItems": 1, "maxItems": 100,
-      "description": "The cases, in order of evaluation.",
-      "items": {
-        "type": "object", "description": "A condition and its outcome.",
-        "additionalProperties": false,
-        "required": ["when", "outcome"],
-        "properties": {
-          "when": {
-            "type": "string", "minLength": 1, "maxLength": 4096,
-            "description": "A boolean CEL expression. It can read user (id, type, ouId, attributes, isNew, isAuthenticated, methods; groups, roles, permissions; hasPasskey, hasPassword, hasTotp, hasRecoveryCodes, hasIdentity; knowsBrowser, and knowsBrowser(\"mfa\") with the strength that the browser must be known for), application (id, name, ouId, clientId), inputs, request (origin, language, acrValues, scopes), and replies: the reply that an http-request stores as risk is replies.risk, with its values by name."
-          },
-          "outcome": {`+identifierSchema+`, "description": "The outcome if the expression is true. Several cases may share one."},
-          "message": {"type": "string", "minLength": 1, "maxLength": 500, "description": "A message that the next step shows, such as the reason why an input is not accepted."},
-          "input": {`+identifierSchema+`, "description": "The input of the next step that the message is about."}
-        }
-      }
-    },
-    "message": {"type": "string", "minLength": 1, "maxLength": 500, "description": "A message that the next step shows if no case applies."},
-    "input": {`+identifierSchema+`, "description": "The input of the next step that this message is about."}`, "cases")
+	}, errorCodes{schemas.CodeExpressionFailed, schemas.CodeNotAccepted},
+		row{"its cases, otherwise", "what its conditions test: an authenticated user, an input, an attribute"})
 }
 
 // otherwise is the outcome if no case applies.
 const otherwise = "otherwise"
 
 type decisionCase struct {
-	When    string `json:"when"`
-	Outcome string `json:"outcome"`
-	Message string `json:"message,omitempty"`
-	Input   string `json:"input,omitempty"`
+	When    string `json:"when" min:"1" max:"4096" doc:"A boolean CEL expression. It can read user (id, type, ouId, attributes, isNew, isAuthenticated, methods; groups, roles, permissions; hasPasskey, hasPassword, hasTotp, hasRecoveryCodes, hasIdentity; knowsBrowser, and knowsBrowser(\"mfa\") with the strength that the browser must be known for), application (id, name, ouId, clientId), inputs, request (origin, language, acrValues, scopes), and replies: the reply that an http-request stores as risk is replies.risk, with its values by name."`
+	Outcome string `json:"outcome" is:"identifier" doc:"The outcome if the expression is true. Several cases may share one."`
+	Message string `json:"message,omitempty" min:"1" max:"500" doc:"A message that the next step shows, such as the reason why an input is not accepted."`
+	Input   string `json:"input,omitempty" is:"identifier" doc:"The input of the next step that the message is about."`
 }
 
 // decisionMessage is what the next step shows to the user; it may be about one of its inputs.
@@ -94,9 +75,9 @@ func (m decisionMessage) leaveBy(outcome string) *engine.Decision {
 
 type decision struct {
 	expressionReader
-	Cases   []decisionCase `json:"cases"`
-	Message string         `json:"message,omitempty"` // for otherwise, as Input
-	Input   string         `json:"input,omitempty"`
+	Cases   []decisionCase `json:"cases" min:"1" max:"100" doc:"The cases, in order of evaluation." item.doc:"A condition and its outcome."`
+	Message string         `json:"message,omitempty" min:"1" max:"500" doc:"A message that the next step shows if no case applies."` // for otherwise, as Input
+	Input   string         `json:"input,omitempty" is:"identifier" doc:"The input of the next step that this message is about."`
 
 	proves map[string]provenCases // facts after each outcome
 	untrue provenCases            // facts if no case so far is true

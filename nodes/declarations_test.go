@@ -24,6 +24,9 @@ func TestDeclarationsAreComplete(t *testing.T) {
 			`{Name: successOutcome, Doc: "the user entered the code"}`, "unknown field Name in struct literal"},
 		{"the unexported name of an outcome", `engine.On(successOutcome, engine.Effect{Proves: engine.Mailbox}, engine.Outcome{Doc: "the user entered the code"})`,
 			`{name: successOutcome, Doc: "the user entered the code"}`, "field name in struct literal"},
+		{"its error codes", "errorCodes{schemas.CodeInvalidCode}, ", "", "not enough arguments in call to configured"},
+		{"its row of docs/kinds.md", `, row{"success", "an authenticated user"}`, "", "not enough arguments in call to configured"},
+		{"a part of its row", `, "an authenticated user"}`, "}", "too few values in struct literal"},
 	}
 	for _, tt := range tests {
 		t.Run("without "+tt.without, func(t *testing.T) {

@@ -8,21 +8,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func denyKind(d Deps) *engine.Kind {
+func denyKind(d Deps) declared {
 	return configured[deny](d, engine.Kind{
 		Name: "deny",
 		Doc: "Ends the run without a sign-in, and shows a message to the user. A run that answers an authorization request returns an " +
 			"OAuth error to its client (RFC 6749 §4.1.2.1). Nothing that the run has decided in this step is stored.",
 		Terminal: true, Denies: true,
-	}, `
-    "message": {"type": "string", "minLength": 1, "maxLength": 500, "default": "You cannot sign in here.", "description": "The message to the user, and the description of the error for the client. Default: 'You cannot sign in here.'."},
-    "error": {"enum": ["`+schemas.RefusedAccessDenied+`", "`+schemas.RefusedLoginRequired+`", "`+schemas.RefusedClass+`"], "default": "`+schemas.RefusedAccessDenied+`", "description": "The OAuth error for the client of the authorization request. Default: '`+schemas.RefusedAccessDenied+`'."}`)
+	}, errorCodes{schemas.CodeDenied},
+		row{"ends the run without a sign-in, with a message and an OAuth error", "—"})
 }
 
 type deny struct {
 	node
-	Message string `json:"message,omitempty"`
-	Error   string `json:"error,omitempty"`
+	Message string `json:"message,omitempty" min:"1" max:"500" default:"You cannot sign in here." doc:"The message to the user, and the description of the error for the client. Default: 'You cannot sign in here.'."`
+	Error   string `json:"error,omitempty" enum:"access_denied,login_required,unmet_authentication_requirements" default:"access_denied" doc:"The OAuth error for the client of the authorization request. Default: 'access_denied'."`
 }
 
 func (*deny) prepare(*engine.Config) []schemas.Problem { return nil }

@@ -25,7 +25,7 @@ import (
 // Until the code is right, the replies do not reveal whether another account has the address, and the
 // mail is the same.
 
-func emailChangeKind(d Deps) *engine.Kind {
+func emailChangeKind(d Deps) declared {
 	return configured[emailChange](d, engine.Kind{
 		Name: "email-change",
 		Acts: true,
@@ -45,10 +45,8 @@ func emailChangeKind(d Deps) *engine.Kind {
 				Doc: "no mail server is configured; taken for every user who enters an address. The outcome exists only if next has a target for it; otherwise the node fails",
 			}),
 		},
-	}, `
-    "title": {"type": "string", "minLength": 1, "default": "Change your email address", "description": "The heading of the form. Default: 'Change your email address'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading. Default: a text that announces the code."},
-    "label": {"type": "string", "minLength": 1, "default": "New email address", "description": "The label of the input. Default: 'New email address'."}`)
+	}, errorCodes{schemas.CodeInvalidCode, schemas.CodeMailThrottled, schemas.CodeMailNotConfigured, schemas.CodeFactorRequired, schemas.CodeStaleProof},
+		row{"success, failure (optional), unavailable (only if `next` names it)", "a verified email address (the attributes `email` and `email_verified`)"})
 }
 
 const (
@@ -58,9 +56,9 @@ const (
 
 type emailChange struct {
 	node
-	Title string `json:"title,omitempty"`
-	Text  string `json:"text,omitempty"`
-	Label string `json:"label,omitempty"`
+	Title string `json:"title,omitempty" min:"1" default:"Change your email address" doc:"The heading of the form. Default: 'Change your email address'."`
+	Text  string `json:"text,omitempty" min:"1" doc:"A paragraph below the heading. Default: a text that announces the code."`
+	Label string `json:"label,omitempty" min:"1" default:"New email address" doc:"The label of the input. Default: 'New email address'."`
 
 	codeForm form
 }

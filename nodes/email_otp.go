@@ -29,7 +29,7 @@ import (
 // A concealed name reveals nothing: the same step, the same throttling, and a mail in the queue
 // without a recipient.
 
-func emailOTPKind(d Deps) *engine.Kind {
+func emailOTPKind(d Deps) declared {
 	return configured[emailOTP](d, engine.Kind{
 		Name: "email-otp",
 		Doc: "Authenticates with a code that is sent to the email address of the user that the run has identified or creates. " +
@@ -50,11 +50,8 @@ func emailOTPKind(d Deps) *engine.Kind {
 			}),
 			alternativeOutcome(),
 		},
-	}, `
-    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "The number of digits of a code. Default: 6."},
-    "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form. Default: 'Check your email'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading. Default: a text that announces the code."},
-    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "The label of the input. Default: 'Code'."},`+alternativesProperty)
+	}, errorCodes{schemas.CodeCanceled, schemas.CodeInvalidCode, schemas.CodeMailThrottled, schemas.CodeNoEmailAddress, schemas.CodeMailNotConfigured},
+		row{"success, failure (optional), missing and unavailable (each only if `next` names it), its alternatives", "an authenticated user; a verified email address (the attributes `email` and `email_verified`)"})
 }
 
 const (
@@ -74,10 +71,10 @@ const (
 
 type emailOTP struct {
 	node
-	Digits       int          `json:"digits,omitempty"`
-	Title        string       `json:"title,omitempty"`
-	Text         string       `json:"text,omitempty"`
-	Label        string       `json:"label,omitempty"`
+	Digits       int          `json:"digits,omitempty" min:"6" max:"8" default:"6" doc:"The number of digits of a code. Default: 6."`
+	Title        string       `json:"title,omitempty" min:"1" default:"Check your email" doc:"The heading of the form. Default: 'Check your email'."`
+	Text         string       `json:"text,omitempty" min:"1" doc:"A paragraph below the heading. Default: a text that announces the code."`
+	Label        string       `json:"label,omitempty" min:"1" default:"Code" doc:"The label of the input. Default: 'Code'."`
 	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 

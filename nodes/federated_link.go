@@ -7,8 +7,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func federatedLinkKind(d Deps) *engine.Kind {
-	return &engine.Kind{
+func federatedLinkKind(d Deps) declared {
+	return configured[federatedLink](d, engine.Kind{
 		Name: "federated-link",
 		Acts: true,
 		Doc: "Links the identity from federated-oidc to the run's user, who can then sign in with it. The user must " +
@@ -25,15 +25,15 @@ func federatedLinkKind(d Deps) *engine.Kind {
 			}), []string{schemas.AMRFederated}, schemas.ACRVouched),
 			engine.On(takenOutcome, engine.NoEffect(), engine.Outcome{Doc: "another user linked the identity in the meantime"}),
 		},
-		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
-			return &federatedLink{deps: d}, nil
-		},
-	}
+	}, errorCodes{schemas.CodeIdentityTaken, schemas.CodeFactorRequired, schemas.CodeStaleProof},
+		row{"success, taken", "the external identity is linked to the user; a new user is authenticated"})
 }
 
 const takenOutcome = "taken"
 
-type federatedLink struct{ deps Deps }
+type federatedLink struct{ node }
+
+func (*federatedLink) prepare(*engine.Config) []schemas.Problem { return nil }
 
 // Execute links the identity, unless it is already linked to the user.
 func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {

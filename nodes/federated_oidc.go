@@ -32,7 +32,7 @@ import (
 //   - An attacker replays an answer: the node drops its sign-in when the run leaves it, and of two
 //     concurrent answers only one commits.
 
-func federatedOIDCKind(d Deps) *engine.Kind {
+func federatedOIDCKind(d Deps) declared {
 	return configured[federatedOIDC](d, engine.Kind{
 		Name: "federated-oidc",
 		Doc: "Signs in with an external OpenID provider, one of the identity providers of this server: redirects the browser to it and verifies its response. It " +
@@ -54,46 +54,22 @@ func federatedOIDCKind(d Deps) *engine.Kind {
 			}),
 			alternativeOutcome(),
 		},
-	}, `
-    "provider": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "maxLength": 100, "x-expect": "the handle of an identity provider: lower-case letters, digits, - and _", "description": "The handle of the identity provider."},
-    "claims": {
-      "type": "object", "minProperties": 1, "maxProperties": 20,
-      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores"},
-      "description": "Inputs whose values are claims of an unlinked identity, such as email: email, for user-create. The provider asserts these claims: an email address may belong to another person. A missing or unsuitable claim clears its input.",
-      "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 100, "description": "The name of a claim in the ID token."}
-    },
-    "required": {
-      "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "The inputs whose claims are required: if one is missing, the outcome is failure. The others are not certain to have a value afterwards.",
-      "items": {"type": "string", "minLength": 1, "description": "The identifier of one of the inputs in claims."}
-    },
-    "prompt": {
-      "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "The prompts that the provider shows even to a user who is signed in there (prompt).",
-      "items": {"enum": ["login", "consent", "select_account"], "description": "A value of prompt."}
-    },
-    "acrValues": {
-      "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "Authentication classes to request from the provider (acr_values). The class that it returns has no effect here.",
-      "items": {"type": "string", "pattern": "^[!-~]+$", "x-expect": "a class without spaces", "description": "A class."}
-    },
-    "title": {"type": "string", "minLength": 1, "description": "The heading. Default: the name of the provider."},
-    "text": {"type": "string", "minLength": 1, "default": "You sign in there and come back here.", "description": "A paragraph below the heading. Default: 'You sign in there and come back here.'"},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "The label of the button that leads to the provider. Default: 'Continue'."},`+alternativesProperty, "provider")
+	}, errorCodes{schemas.CodeFederationDeclined, schemas.CodeFederationFailed, schemas.CodeFederationUnavailable, schemas.CodeFederationRedirect, schemas.CodeProviderNotFound, schemas.CodeIdentityTaken, schemas.CodeCanceled},
+		row{"success, unknown, failure (optional), its alternatives", "success: an authenticated user; unknown: an external identity that is not linked"})
 }
 
 const unknownOutcome = "unknown"
 
 type federatedOIDC struct {
 	node
-	Provider     string            `json:"provider"`
-	Claims       map[string]string `json:"claims,omitempty"`
-	Required     []string          `json:"required,omitempty"`
-	Prompt       []string          `json:"prompt,omitempty"`
-	ACRValues    []string          `json:"acrValues,omitempty"`
-	Title        string            `json:"title,omitempty"`
-	Text         string            `json:"text,omitempty"`
-	Label        string            `json:"label,omitempty"`
+	Provider     string            `json:"provider" max:"100" pattern:"^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$" expect:"the handle of an identity provider: lower-case letters, digits, - and _" doc:"The handle of the identity provider."`
+	Claims       map[string]string `json:"claims,omitempty" min:"1" max:"20" doc:"Inputs whose values are claims of an unlinked identity, such as email: email, for user-create. The provider asserts these claims: an email address may belong to another person. A missing or unsuitable claim clears its input." item.min:"1" item.max:"100" item.doc:"The name of a claim in the ID token." key.pattern:"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$" key.expect:"a letter, then up to 63 letters, digits, dots, dashes or underscores"`
+	Required     []string          `json:"required,omitempty" min:"1" unique:"true" doc:"The inputs whose claims are required: if one is missing, the outcome is failure. The others are not certain to have a value afterwards." item.min:"1" item.doc:"The identifier of one of the inputs in claims."`
+	Prompt       []string          `json:"prompt,omitempty" min:"1" unique:"true" doc:"The prompts that the provider shows even to a user who is signed in there (prompt)." item.enum:"login,consent,select_account" item.doc:"A value of prompt."`
+	ACRValues    []string          `json:"acrValues,omitempty" min:"1" unique:"true" doc:"Authentication classes to request from the provider (acr_values). The class that it returns has no effect here." item.pattern:"^[!-~]+$" item.expect:"a class without spaces" item.doc:"A class."`
+	Title        string            `json:"title,omitempty" min:"1" doc:"The heading. Default: the name of the provider."`
+	Text         string            `json:"text,omitempty" min:"1" default:"You sign in there and come back here." doc:"A paragraph below the heading. Default: 'You sign in there and come back here.'"`
+	Label        string            `json:"label,omitempty" min:"1" default:"Continue" doc:"The label of the button that leads to the provider. Default: 'Continue'."`
 	Alternatives alternatives      `json:"alternatives,omitempty"`
 
 	leadsBack bool // the outcome failure has a target

@@ -104,7 +104,7 @@ func TestIdentitiesAreOfIssuers(t *testing.T) {
 	held := left(t, (&federatedOIDC{}).leaveUnknown(visit(), corp, &federation.Identity{Subject: "1815"}), unknownOutcome)
 	v := visit(known("ada"), authenticated("phrh", "hwk"))
 	v.Identity = held.Identity
-	d := left(t, run(t, &federatedLink{deps: Deps{Directory: unlinkedIdentities{}, Store: &directory{factors: &factors{}}}}, v), successOutcome)
+	d := left(t, run(t, &federatedLink{node{deps: Deps{Directory: unlinkedIdentities{}, Store: &directory{factors: &factors{}}}}}, v), successOutcome)
 	if c, is := d.Changes[0].(schemas.LinkIdentity); !is || c.Issuer != corp.Issuer || c.Identity.ProviderID != "corp" || c.Identity.Subject != "1815" || c.Identity.AddedBy.ACR != "phrh" {
 		t.Errorf("got %+v", d.Changes)
 	}

@@ -24,16 +24,16 @@ const maxInputPattern = 10_000
 
 // field is an input of a form with the rules for its value.
 type field struct {
-	Identifier   string            `json:"identifier"`
-	Type         schemas.InputType `json:"type"`
-	Label        string            `json:"label,omitempty"`
-	Placeholder  string            `json:"placeholder,omitempty"`
-	Required     bool              `json:"required,omitempty"`
-	Autocomplete string            `json:"autocomplete,omitempty"`
-	Options      []string          `json:"options,omitempty"`
-	Pattern      string            `json:"pattern,omitempty"`
-	MinLength    int               `json:"minLength,omitempty"`
-	MaxLength    int               `json:"maxLength,omitempty"`
+	Identifier   string            `json:"identifier" is:"identifier" doc:"The name under which the value is sent and stored; unique in the form."`
+	Type         schemas.InputType `json:"type" enum:"TEXT_INPUT,EMAIL_INPUT,PASSWORD_INPUT,OTP_INPUT,PHONE_INPUT,NUMBER_INPUT,DATE_INPUT,SELECT,HIDDEN" doc:"The type of the input. PASSWORD_INPUT and OTP_INPUT are secret: their values are used only in the step that submits them, by the node that verifies or sets them, and are never stored."`
+	Label        string            `json:"label,omitempty" doc:"The label of the input. Default: the identifier."`
+	Placeholder  string            `json:"placeholder,omitempty" doc:"A hint inside the empty input."`
+	Required     bool              `json:"required,omitempty" default:"false" doc:"Whether an action that submits the input needs a value. Default: false."`
+	Autocomplete string            `json:"autocomplete,omitempty" doc:"The HTML autocomplete tokens, such as 'username webauthn'. With current-password or new-password the input is a PASSWORD_INPUT, with one-time-code an OTP_INPUT, whatever its type. The same holds for an identifier that names a secret, such as password or otp."`
+	Options      []string          `json:"options,omitempty" min:"1" unique:"true" doc:"The options of a SELECT." item.min:"1" item.doc:"An option."`
+	Pattern      string            `json:"pattern,omitempty" doc:"A regular expression (RE2 syntax) that the whole value must match."`
+	MinLength    int               `json:"minLength,omitempty" min:"0" doc:"The minimum number of characters."`
+	MaxLength    int               `json:"maxLength,omitempty" min:"1" max:"4096" default:"1024" doc:"The maximum number of characters. Default: 1024."`
 
 	pattern *regexp.Regexp
 }

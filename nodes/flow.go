@@ -12,24 +12,21 @@ import (
 // begin is the outcome that leads to the first node of a sub-flow.
 const begin = "begin"
 
-func flowKind(d Deps) *engine.Kind {
+func flowKind(d Deps) declared {
 	return configured[subflow](d, engine.Kind{
 		Name: schemas.SubflowKind,
 		Doc: "Runs the nodes of a sub-flow, a part that flows share. A sub-flow has a definition of its own with the " +
 			"flowType SUBFLOW. Its nodes get ids such as second.ask here. What the sub-flow requires must be certain.",
 		Outcomes: []engine.Outcome{engine.On("<outcome>", engine.NoEffect(), engine.Outcome{Doc: "the sub-flow ends with its outcome of that name, or with end if it declares none"})},
 		Inlines:  subflowNamed,
-	}, `
-    "flow": {
-      "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "x-expect": "the handle of a sub-flow",
-      "description": "The handle of the sub-flow. A stored flow keeps the version that is active when the flow is stored."
-    }`, "flow")
+	}, errorCodes{},
+		row{"the outcomes of the sub-flow", "what the nodes of the sub-flow establish"})
 }
 
 // subflow is the node before the first node of a sub-flow. It does nothing.
 type subflow struct {
 	node
-	Flow string `json:"flow"`
+	Flow string `json:"flow" min:"1" max:"64" pattern:"^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$" expect:"the handle of a sub-flow" doc:"The handle of the sub-flow. A stored flow keeps the version that is active when the flow is stored."`
 }
 
 // subflowNamed returns the handle in a configuration, "" if it is invalid.

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -45,12 +44,6 @@ func (f form) ask(faults ...schemas.FieldError) *engine.Ask {
 	}
 	a.Components = append(append(a.Components, f.shown...), block)
 	return a
-}
-
-// titleProperty is the JSON Schema of the member title, with a comma.
-func titleProperty(standard string) string {
-	return fmt.Sprintf(`
-    "title": {"type": "string", "minLength": 1, "default": %q, "description": "The heading of the form. Default: '%s'."},`, standard, standard)
 }
 
 // faultAt returns the fault of an input, none for "".

@@ -71,8 +71,8 @@ func (x *httpRequest) failed(v *engine.Visit, reason string) *engine.Decision {
 
 // replyValue is a value that a reply must contain.
 type replyValue struct {
-	At   string           `json:"at"`
-	Type engine.ReplyType `json:"type"`
+	At   string           `json:"at" max:"500" pattern:"^(/([^~/]|~[01])*)*$" expect:"a JSON pointer (RFC 6901) such as /score" doc:"The location of the value in the reply: a JSON pointer (RFC 6901), such as /score or /results/0/name."`
+	Type engine.ReplyType `json:"type" enum:"string,number,integer,boolean" doc:"The type of the value. A string has at most 4096 characters."`
 }
 
 // read extracts the values of a reply, or returns a word for why it does not fit.

@@ -25,7 +25,7 @@ import (
 // A query proves nothing about the user's identity. Its reply is only data for the conditions of
 // decisions.
 
-func httpRequestKind(d Deps) *engine.Kind {
+func httpRequestKind(d Deps) declared {
 	return configured[httpRequest](d, engine.Kind{
 		Name: "http-request",
 		Acts: true,
@@ -44,52 +44,9 @@ func httpRequestKind(d Deps) *engine.Kind {
 			}
 			return list
 		},
-	}, httpRequestProperties, "target", "mode")
+	}, errorCodes{schemas.CodeExpressionFailed},
+		row{"mode query: success, failure; mode notify: queued", "success: the reply of the service"})
 }
-
-// httpRequestProperties are the properties of the configuration.
-const httpRequestProperties = `
-    "target": {
-      "type": "string", "pattern": "^[a-z][a-z0-9_-]{0,62}$",
-      "x-expect": "a name of lower-case letters, digits, dashes and underscores, that begins with a letter",
-      "description": "The service, by its name in http.targets of the server's configuration, such as crm."
-    },
-    "mode": {
-      "enum": ["query", "notify"],
-      "enumDescriptions": ["Send a query and wait for the reply. It may be repeated, so it must change nothing.", "Send a notification after the step is committed, until it is delivered."],
-      "description": "Whether the service receives a query or a notification."
-    },
-    "path": {
-      "type": "string", "maxLength": 1000, "default": "",
-      "description": "The path below the target's URL, such as /sign-ups or /risk?level=high, which is sent unchanged. Default: that URL itself."
-    },
-    "method": {"enum": ["POST", "GET"], "default": "POST", "description": "The method. Default: POST. GET is for a query without a body."},
-    "body": {
-      "type": "object", "maxProperties": 50,
-      "description": "The JSON body: each member is a CEL expression. It can read what the conditions of a decision read (user, application, inputs, request and replies) as far as they are certain here, and never a secret. An attribute that the user may not have needs a guard.",
-      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,63}$", "x-expect": "a name of letters, digits, dashes and underscores, that does not begin with a digit or a dash"},
-      "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "A CEL expression, such as user.id, or has(user.attributes.email) ? user.attributes.email : null."}
-    },
-    "event": {
-      "type": "string", "pattern": "^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$", "maxLength": 100, "x-expect": "words of letters, digits, dashes and underscores, separated by dots",
-      "description": "The event, such as user.signed-up: the type of a notification, which also has timestamp and data. Default: the node's id."
-    },
-    "as": {
-      "type": "string", "pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, starting with a lower-case letter",
-      "description": "The name under which the values of the reply are stored: with risk, expressions read replies.risk."
-    },
-    "reply": {
-      "type": "object", "minProperties": 1, "maxProperties": 20,
-      "description": "The values that the reply to a query must have, by the names under which they are stored. If one is missing or has another type, the outcome is failure.",
-      "propertyNames": {"pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, starting with a lower-case letter"},
-      "additionalProperties": {
-        "type": "object", "additionalProperties": false, "required": ["at", "type"], "description": "A value of the reply.",
-        "properties": {
-          "at": {"type": "string", "maxLength": 500, "pattern": "^(/([^~/]|~[01])*)*$", "x-expect": "a JSON pointer (RFC 6901) such as /score", "description": "The location of the value in the reply: a JSON pointer (RFC 6901), such as /score or /results/0/name."},
-          "type": {"enum": ["string", "number", "integer", "boolean"], "description": "The type of the value. A string has at most 4096 characters."}
-        }
-      }
-    }`
 
 // queryMode is the mode of http-request that waits for the reply. The other one is notify.
 const queryMode = "query"
@@ -99,14 +56,14 @@ const queuedOutcome = "queued"
 // httpRequest has one expression for each member of its body, sorted by name.
 type httpRequest struct {
 	expressionReader
-	Target string                `json:"target"`
-	Mode   string                `json:"mode"`
-	Path   string                `json:"path,omitempty"`
-	Method string                `json:"method,omitempty"`
-	Body   map[string]string     `json:"body,omitempty"`
-	Event  string                `json:"event,omitempty"`
-	As     string                `json:"as,omitempty"`
-	Reply  map[string]replyValue `json:"reply,omitempty"`
+	Target string                `json:"target" pattern:"^[a-z][a-z0-9_-]{0,62}$" expect:"a name of lower-case letters, digits, dashes and underscores, that begins with a letter" doc:"The service, by its name in http.targets of the server's configuration, such as crm."`
+	Mode   string                `json:"mode" enum:"query,notify" enumdoc:"Send a query and wait for the reply. It may be repeated, so it must change nothing.|Send a notification after the step is committed, until it is delivered." doc:"Whether the service receives a query or a notification."`
+	Path   string                `json:"path,omitempty" max:"1000" default:"" doc:"The path below the target's URL, such as /sign-ups or /risk?level=high, which is sent unchanged. Default: that URL itself."`
+	Method string                `json:"method,omitempty" enum:"POST,GET" default:"POST" doc:"The method. Default: POST. GET is for a query without a body."`
+	Body   map[string]string     `json:"body,omitempty" max:"50" doc:"The JSON body: each member is a CEL expression. It can read what the conditions of a decision read (user, application, inputs, request and replies) as far as they are certain here, and never a secret. An attribute that the user may not have needs a guard." item.min:"1" item.max:"4096" item.doc:"A CEL expression, such as user.id, or has(user.attributes.email) ? user.attributes.email : null." key.pattern:"^[A-Za-z_][A-Za-z0-9_-]{0,63}$" key.expect:"a name of letters, digits, dashes and underscores, that does not begin with a digit or a dash"`
+	Event  string                `json:"event,omitempty" max:"100" pattern:"^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$" expect:"words of letters, digits, dashes and underscores, separated by dots" doc:"The event, such as user.signed-up: the type of a notification, which also has timestamp and data. Default: the node's id."`
+	As     string                `json:"as,omitempty" pattern:"^[a-z][A-Za-z0-9_]{0,62}$" expect:"letters, digits and underscores, starting with a lower-case letter" doc:"The name under which the values of the reply are stored: with risk, expressions read replies.risk."`
+	Reply  map[string]replyValue `json:"reply,omitempty" min:"1" max:"20" doc:"The values that the reply to a query must have, by the names under which they are stored. If one is missing or has another type, the outcome is failure." item.doc:"A value of the reply." key.pattern:"^[a-z][A-Za-z0-9_]{0,62}$" key.expect:"letters, digits and underscores, starting with a lower-case letter"`
 
 	names []string
 	keeps *engine.ServiceReply

@@ -23,7 +23,7 @@ import (
 // accepted in the same way. It proves nothing else, and lets the run add one passkey, which replaces the
 // others if the node says so (removeOthers), and change nothing else: see schemas.Authority.
 
-func invitationKind(d Deps) *engine.Kind {
+func invitationKind(d Deps) declared {
 	return configured[invitation](d, engine.Kind{
 		Name: "invitation",
 		Doc: "Authenticates an invited user with the link in the mail of the invitation. Only a user without a password, passkey or linked identity can be invited, " +
@@ -37,10 +37,8 @@ func invitationKind(d Deps) *engine.Kind {
 			}),
 			engine.On(failureOutcome, engine.NoEffect(), engine.Outcome{Doc: "the invitation is unknown, has expired, was withdrawn or has been used; without a target, the node asks again", Optional: true}),
 		},
-	}, `
-    "title": {"type": "string", "minLength": 1, "default": "You have been invited", "description": "The heading of the form. Default: 'You have been invited'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading. Default: a text that announces the set-up."},
-    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "The label of the button. Default: 'Continue'."}`)
+	}, errorCodes{schemas.CodeInvalidLink},
+		row{"success, failure (optional)", "an authenticated user, who had no credential; a verified email address (the attributes `email` and `email_verified`)"})
 }
 
 // invitationInput is the input with the token of the link, which the page adds.
@@ -48,9 +46,9 @@ const invitationInput = "invitation"
 
 type invitation struct {
 	node
-	Title string `json:"title,omitempty"`
-	Text  string `json:"text,omitempty"`
-	Label string `json:"label,omitempty"`
+	Title string `json:"title,omitempty" min:"1" default:"You have been invited" doc:"The heading of the form. Default: 'You have been invited'."`
+	Text  string `json:"text,omitempty" min:"1" doc:"A paragraph below the heading. Default: a text that announces the set-up."`
+	Label string `json:"label,omitempty" min:"1" default:"Continue" doc:"The label of the button. Default: 'Continue'."`
 }
 
 func (i *invitation) prepare(*engine.Config) []schemas.Problem {

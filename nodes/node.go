@@ -62,14 +62,23 @@ type executor[T any] interface {
 	prepare(c *engine.Config) []schemas.Problem
 }
 
-// configured completes a kind whose nodes have a configuration. The properties are those of its
-// JSON Schema, which accepts a configuration before it is decoded.
-func configured[T any, E executor[T]](d Deps, k engine.Kind, properties string, required ...string) *engine.Kind {
-	head := `"type": "object", "additionalProperties": false`
-	if len(required) > 0 {
-		head += `, "required": ["` + strings.Join(required, `", "`) + `"]`
-	}
-	k.With = schemas.MustSchema(k.Name, "{"+head+`, "properties": {`+properties+"}}")
+// declared is a kind with its documentation.
+type declared struct {
+	*engine.Kind
+	row row
+}
+
+// errorCodes are the codes of the errors that the nodes of a kind report in a step, besides those of
+// engine.CommonCodes.
+type errorCodes []string
+
+// row is the row of a kind in docs/kinds.md.
+type row struct{ outcomes, establishes string }
+
+// configured declares a kind. The type of its executor describes the configuration of nodes: the schema made of
+// it accepts a configuration before it is decoded.
+func configured[T any, E executor[T]](d Deps, k engine.Kind, codes errorCodes, page row) declared {
+	k.With, k.Codes = schemaOf[T](k.Name), codes
 	k.New = func(c *engine.Config) (engine.Executor, []schemas.Problem) {
 		x := E(new(T))
 		if err := json.Unmarshal(c.With, x); err != nil { // the schema and T disagree
@@ -78,7 +87,7 @@ func configured[T any, E executor[T]](d Deps, k engine.Kind, properties string, 
 		x.setUp(d, outcomesOf(&k), slices.Contains(c.Waived, engine.RuleChain))
 		return x, x.prepare(c)
 	}
-	return &k
+	return declared{&k, page}
 }
 
 // readLoosely reads as much of a configuration as fits, before the schema has accepted it.
@@ -96,9 +105,6 @@ func outcomesOf(k *engine.Kind) []engine.Outcome {
 	}
 	return outcomes
 }
-
-// identifierSchema contains members of the JSON Schema of an identifier.
-const identifierSchema = `"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores"`
 
 // must returns a value that is made of constants, or of values of the program, and so cannot fail.
 func must[T any](value T, err error) T {

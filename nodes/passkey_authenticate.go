@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func passkeyAuthenticateKind(d Deps) *engine.Kind {
+func passkeyAuthenticateKind(d Deps) declared {
 	return configured[passkeyAuthenticate](d, engine.Kind{
 		Name: "passkey-authenticate",
 		Open: true,
@@ -18,12 +18,8 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
 			"or any user with a discoverable passkey.",
 		Asks:     true,
 		Outcomes: append(passkeyAuthenticateOutcomes("", ""), alternativeOutcome()),
-	}, `
-    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id. Default: the configured one. It must be the host of an allowed origin or a parent domain of it."},
-    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify the user, by PIN or biometrics. Default: preferred. The server's policy may be stricter."},
-    "mode": {"enum": ["auto", "identified", "usernameless"], "default": "auto", "description": "Whose passkey to ask for: that of the identified user (identified), or any discoverable one (usernameless). Default: auto, which is identified if the run has a user, otherwise usernameless."},
-    "mediation": {"enum": ["conditional"], "description": "conditional lets the page offer passkeys in the autofill of a username field."},`+alternativesProperty+`,
-    "label": {"type": "string", "minLength": 1, "default": "Sign in with a passkey", "description": "The label of the passkey button. Default: 'Sign in with a passkey'."}`)
+	}, errorCodes{schemas.CodePasskeyFailed, schemas.CodePasskeyConfig, schemas.CodeCanceled},
+		row{"success, failure (optional), its alternatives", "an authenticated user"})
 }
 
 func passkeyAuthenticateOutcomes(userVerification, mode string) []engine.Outcome {
@@ -46,12 +42,12 @@ func passkeyAuthenticateOutcomes(userVerification, mode string) []engine.Outcome
 
 type passkeyAuthenticate struct {
 	node
-	RelyingPartyID   string       `json:"relyingPartyId,omitempty"`
-	UserVerification string       `json:"userVerification,omitempty"`
-	Mode             string       `json:"mode,omitempty"`
-	Mediation        string       `json:"mediation,omitempty"`
+	RelyingPartyID   string       `json:"relyingPartyId,omitempty" min:"1" doc:"The WebAuthn relying party id. Default: the configured one. It must be the host of an allowed origin or a parent domain of it."`
+	UserVerification string       `json:"userVerification,omitempty" enum:"required,preferred,discouraged" default:"preferred" doc:"Whether the authenticator must verify the user, by PIN or biometrics. Default: preferred. The server's policy may be stricter."`
+	Mode             string       `json:"mode,omitempty" enum:"auto,identified,usernameless" default:"auto" doc:"Whose passkey to ask for: that of the identified user (identified), or any discoverable one (usernameless). Default: auto, which is identified if the run has a user, otherwise usernameless."`
+	Mediation        string       `json:"mediation,omitempty" enum:"conditional" doc:"conditional lets the page offer passkeys in the autofill of a username field."`
 	Alternatives     alternatives `json:"alternatives,omitempty"`
-	Label            string       `json:"label,omitempty"`
+	Label            string       `json:"label,omitempty" min:"1" default:"Sign in with a passkey" doc:"The label of the passkey button. Default: 'Sign in with a passkey'."`
 }
 
 // prepare requires an identified user in the mode identified.

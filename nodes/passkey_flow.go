@@ -19,9 +19,9 @@ type Console func(context.Context) (*schemas.Application, *engine.Graph, error)
 // which an attacker led the user. That page is part of the console, so the console must accept the
 // sign-in as one of its own: of a user of its types, by its published flow.
 func PasskeyFlow(d Deps, console Console) *engine.Graph {
-	end := *authorizationCodeKind(d)
+	end := *authorizationCodeKind(d).Kind
 	end.New = func(*engine.Config) (engine.Executor, []schemas.Problem) {
-		return &authorizationCode{deps: d, unbound: d.permissionsBy(console)}, nil
+		return &authorizationCode{node: node{deps: d}, unbound: d.permissionsBy(console)}, nil
 	}
 	passkeys := passkeyAuthenticateKind(d)
 	graph, problems := engine.Compile(&schemas.Flow{
@@ -30,7 +30,7 @@ func PasskeyFlow(d Deps, console Console) *engine.Graph {
 			{ID: "passkey", Use: passkeys.Name, Next: schemas.Next{To: "done"}},
 			{ID: "done", Use: end.Name},
 		},
-	}, engine.Kinds{passkeys.Name: passkeys, end.Name: &end})
+	}, engine.Kinds{passkeys.Name: passkeys.Kind, end.Name: &end})
 	if graph == nil {
 		panic(fmt.Sprint("nodes: the flow of the passkey API: ", problems)) // it is a constant
 	}

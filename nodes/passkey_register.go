@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func passkeyRegisterKind(d Deps) *engine.Kind {
+func passkeyRegisterKind(d Deps) declared {
 	return configured[passkeyRegister](d, engine.Kind{
 		Name: "passkey-register",
 		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
@@ -21,15 +21,8 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 		Asks:     true,
 		Needs:    append(ownUserNeeds("it would add a passkey to another user's account"), strengthNeed(schemas.ACRPassword)),
 		Outcomes: append(passkeyRegisterOutcomes(""), skipOutcome()),
-	}, `
-    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id. Default: the configured one. It must be the host of an allowed origin or a parent domain of it."},
-    "relyingPartyName": {"type": "string", "minLength": 1, "description": "The relying party name that the authenticator shows. Default: the configured one."},
-    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify the user, by PIN or biometrics. Default: preferred. The server's policy may be stricter."},
-    "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Whether the authenticator must be built into the device (platform) or removable (cross-platform). Default: any. A response that reports another attachment is rejected; one that reports none is accepted."},
-    "residentKey": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the browser must create a passkey that works without a username. Default: preferred."},
-    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to request attestation of the authenticator's model. Default: none. The server's policy lists the accepted formats: passkey.attestation_formats."},
-    "removeOthers": {"type": "boolean", "default": false, "description": "Whether the new passkey replaces the user's other passkeys, except those used in this run. They are removed in the same transaction, and the user's other sessions end."},`+optionalProperty+`,
-    "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "The label of the button. Default: 'Create a passkey'."}`)
+	}, errorCodes{schemas.CodePasskeyFailed, schemas.CodePasskeyConfig, schemas.CodeCredentialExists, schemas.CodeFactorRequired, schemas.CodeStaleProof},
+		row{"success, failure (optional), skip (if `optional: true`)", "a passkey; a new user is authenticated. A user with a second factor must have used it, or a passkey, in the same run. With `removeOthers: true` it replaces the user's other passkeys, except those used in the run"})
 }
 
 func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
@@ -92,15 +85,15 @@ func factorNeed() engine.Need {
 
 type passkeyRegister struct {
 	node
-	RelyingPartyID          string   `json:"relyingPartyId,omitempty"`
-	RelyingPartyName        string   `json:"relyingPartyName,omitempty"`
-	UserVerification        string   `json:"userVerification,omitempty"`
-	AuthenticatorAttachment string   `json:"authenticatorAttachment,omitempty"`
-	ResidentKey             string   `json:"residentKey,omitempty"`
-	Attestation             string   `json:"attestation,omitempty"`
-	RemoveOthers            bool     `json:"removeOthers,omitempty"`
+	RelyingPartyID          string   `json:"relyingPartyId,omitempty" min:"1" doc:"The WebAuthn relying party id. Default: the configured one. It must be the host of an allowed origin or a parent domain of it."`
+	RelyingPartyName        string   `json:"relyingPartyName,omitempty" min:"1" doc:"The relying party name that the authenticator shows. Default: the configured one."`
+	UserVerification        string   `json:"userVerification,omitempty" enum:"required,preferred,discouraged" default:"preferred" doc:"Whether the authenticator must verify the user, by PIN or biometrics. Default: preferred. The server's policy may be stricter."`
+	AuthenticatorAttachment string   `json:"authenticatorAttachment,omitempty" enum:"platform,cross-platform" doc:"Whether the authenticator must be built into the device (platform) or removable (cross-platform). Default: any. A response that reports another attachment is rejected; one that reports none is accepted."`
+	ResidentKey             string   `json:"residentKey,omitempty" enum:"required,preferred,discouraged" default:"preferred" doc:"Whether the browser must create a passkey that works without a username. Default: preferred."`
+	Attestation             string   `json:"attestation,omitempty" enum:"none,indirect,direct,enterprise" default:"none" doc:"Whether to request attestation of the authenticator's model. Default: none. The server's policy lists the accepted formats: passkey.attestation_formats."`
+	RemoveOthers            bool     `json:"removeOthers,omitempty" default:"false" doc:"Whether the new passkey replaces the user's other passkeys, except those used in this run. They are removed in the same transaction, and the user's other sessions end."`
 	Optional                optional `json:"optional,omitempty"`
-	Label                   string   `json:"label,omitempty"`
+	Label                   string   `json:"label,omitempty" min:"1" default:"Create a passkey" doc:"The label of the button. Default: 'Create a passkey'."`
 }
 
 func (p *passkeyRegister) prepare(*engine.Config) []schemas.Problem {

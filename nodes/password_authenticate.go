@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func passwordAuthenticateKind(d Deps) *engine.Kind {
+func passwordAuthenticateKind(d Deps) declared {
 	return configured[passwordAuthenticate](d, engine.Kind{
 		Name: "password-authenticate",
 		Open: true,
@@ -25,15 +25,14 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 				Optional: true,
 			}),
 		},
-	}, `
-    "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input. Default: 'password'."},
-    "label": {"type": "string", "minLength": 1, "default": "Password", "description": "The label of the input. Default: 'Password'."}`)
+	}, errorCodes{schemas.CodeInvalidCredentials},
+		row{"success, failure (optional)", "an authenticated user"})
 }
 
 type passwordAuthenticate struct {
 	secretQuestion
-	Input string `json:"input,omitempty"`
-	Label string `json:"label,omitempty"`
+	Input string `json:"input,omitempty" is:"identifier" default:"password" doc:"The identifier of the password input. Default: 'password'."`
+	Label string `json:"label,omitempty" min:"1" default:"Password" doc:"The label of the input. Default: 'Password'."`
 }
 
 func (p *passwordAuthenticate) prepare(*engine.Config) []schemas.Problem {

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func passwordSetKind(d Deps) *engine.Kind {
+func passwordSetKind(d Deps) declared {
 	return configured[passwordSet](d, engine.Kind{
 		Name: "password-set",
 		Doc: "Sets the password of the run's user, who must be new in this run or have authenticated in it. " +
@@ -23,24 +23,18 @@ func passwordSetKind(d Deps) *engine.Kind {
 			Doc:         "the user has the new password; a user that this run creates is authenticated",
 			Establishes: []engine.Fact{engine.Credential},
 		}), []string{"pwd"}, schemas.ACRPassword)},
-	}, `
-    "input": {`+identifierSchema+`, "default": "password", "description": "The identifier of the password input. Default: 'password'."},
-    "minLength": {
-      "type": "integer", "minimum": 8, "maximum": 64,
-      "description": "The minimum number of characters. Default: password.min_length of the configuration, which defaults to 15. A value of 15 or more can only raise that minimum. A value below 15 needs a second factor that was used or enrolled before in the run (NIST SP 800-63B-4 §3.1.1.2)."
-    },
-    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "The label of the input. Default: 'New password'."},
-    "title": {"type": "string", "minLength": 1, "description": "The heading of the form. Default: 'Set a new password', or 'Set a password' for a user who has none."}`)
+	}, errorCodes{schemas.CodeFactorRequired, schemas.CodeStaleProof},
+		row{"success", "a password, which is not the current one of a user who has authenticated; a new user is authenticated, and the user's other sessions end. `additionalData` then lists what the former password alone has [added](second-factors.md#what-a-former-password-added)"})
 }
 
 // passwordSet allows short passwords only together with a second factor: a password that is
 // sufficient for a sign-in has 15 characters (NIST SP 800-63B-4 section 3.1.1.2).
 type passwordSet struct {
 	secretQuestion
-	Input     string `json:"input,omitempty"`
-	MinLength int    `json:"minLength,omitempty"`
-	Label     string `json:"label,omitempty"`
-	Title     string `json:"title,omitempty"`
+	Input     string `json:"input,omitempty" is:"identifier" default:"password" doc:"The identifier of the password input. Default: 'password'."`
+	MinLength int    `json:"minLength,omitempty" min:"8" max:"64" doc:"The minimum number of characters. Default: password.min_length of the configuration, which defaults to 15. A value of 15 or more can only raise that minimum. A value below 15 needs a second factor that was used or enrolled before in the run (NIST SP 800-63B-4 §3.1.1.2)."`
+	Label     string `json:"label,omitempty" min:"1" default:"New password" doc:"The label of the input. Default: 'New password'."`
+	Title     string `json:"title,omitempty" min:"1" doc:"The heading of the form. Default: 'Set a new password', or 'Set a password' for a user who has none."`
 }
 
 func (p *passwordSet) prepare(*engine.Config) []schemas.Problem {

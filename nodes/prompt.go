@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func promptKind(d Deps) *engine.Kind {
+func promptKind(d Deps) declared {
 	return configured[prompt](d, engine.Kind{
 		Name: "prompt",
 		Open: true,
@@ -28,74 +28,23 @@ func promptKind(d Deps) *engine.Kind {
 			}
 			return list
 		},
-	}, promptProperties, "actions")
+	}, errorCodes{},
+		row{"its actions", "the required inputs"})
 }
-
-// promptProperties are the properties of the configuration.
-const promptProperties = `
-    "title": {"type": "string", "description": "The heading of the form."},
-    "text": {"type": "string", "description": "A paragraph below the heading."},
-    "inputs": {
-      "type": "array",
-      "description": "The inputs of the form, in display order.",
-      "items": {
-        "type": "object", "description": "An input of the form.",
-        "additionalProperties": false,
-        "required": ["identifier", "type"],
-        "properties": {
-          "identifier": {` + identifierSchema + `, "description": "The name under which the value is sent and stored; unique in the form."},
-          "type": {
-            "enum": ["TEXT_INPUT", "EMAIL_INPUT", "PASSWORD_INPUT", "OTP_INPUT", "PHONE_INPUT", "NUMBER_INPUT", "DATE_INPUT", "SELECT", "HIDDEN"],
-            "description": "The type of the input. PASSWORD_INPUT and OTP_INPUT are secret: their values are used only in the step that submits them, by the node that verifies or sets them, and are never stored."
-          },
-          "label": {"type": "string", "description": "The label of the input. Default: the identifier."},
-          "placeholder": {"type": "string", "description": "A hint inside the empty input."},
-          "required": {"type": "boolean", "default": false, "description": "Whether an action that submits the input needs a value. Default: false."},
-          "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'. With current-password or new-password the input is a PASSWORD_INPUT, with one-time-code an OTP_INPUT, whatever its type. The same holds for an identifier that names a secret, such as password or otp."},
-          "options": {
-            "type": "array", "minItems": 1, "uniqueItems": true,
-            "description": "The options of a SELECT.",
-            "items": {"type": "string", "minLength": 1, "description": "An option."}
-          },
-          "pattern": {"type": "string", "description": "A regular expression (RE2 syntax) that the whole value must match."},
-          "minLength": {"type": "integer", "minimum": 0, "description": "The minimum number of characters."},
-          "maxLength": {"type": "integer", "minimum": 1, "maximum": 4096, "default": 1024, "description": "The maximum number of characters. Default: 1024."}
-        }
-      }
-    },
-    "actions": {
-      "type": "array", "minItems": 1,
-      "description": "The actions of the form. Each is an outcome of the node. The first is the primary one.",
-      "items": {
-        "type": "object", "description": "A button of the form.",
-        "additionalProperties": false,
-        "required": ["ref"],
-        "properties": {
-          "ref": {` + identifierSchema + `, "description": "The name of the action and of the outcome; unique in the form."},
-          "label": {"type": "string", "description": "The label of the button. Default: the ref."},
-          "inputs": {
-            "type": "array", "uniqueItems": true, "x-unordered": true,
-            "description": "The inputs that this action submits. Default: all. [] submits none.",
-            "items": {"type": "string", "description": "The identifier of an input of this form."}
-          },
-          "variant": {"type": "string", "description": "The style of the button. Default: PRIMARY for the first action, SECONDARY for others."}
-        }
-      }
-    }`
 
 type prompt struct {
 	node
-	Title   string         `json:"title,omitempty"`
-	Text    string         `json:"text,omitempty"`
-	Inputs  []field        `json:"inputs,omitempty"`
-	Actions []promptAction `json:"actions"`
+	Title   string         `json:"title,omitempty" doc:"The heading of the form."`
+	Text    string         `json:"text,omitempty" doc:"A paragraph below the heading."`
+	Inputs  []field        `json:"inputs,omitempty" doc:"The inputs of the form, in display order." item.doc:"An input of the form."`
+	Actions []promptAction `json:"actions" min:"1" doc:"The actions of the form. Each is an outcome of the node. The first is the primary one." item.doc:"A button of the form."`
 }
 
 type promptAction struct {
-	Ref     string   `json:"ref"`
-	Label   string   `json:"label,omitempty"`
-	Inputs  []string `json:"inputs,omitzero"` // nil: all of them
-	Variant string   `json:"variant,omitempty"`
+	Ref     string   `json:"ref" is:"identifier" doc:"The name of the action and of the outcome; unique in the form."`
+	Label   string   `json:"label,omitempty" doc:"The label of the button. Default: the ref."`
+	Inputs  []string `json:"inputs,omitzero" unique:"true" unordered:"true" doc:"The inputs that this action submits. Default: all. [] submits none." item.doc:"The identifier of an input of this form."` // nil: all of them
+	Variant string   `json:"variant,omitempty" doc:"The style of the button. Default: PRIMARY for the first action, SECONDARY for others."`
 }
 
 func (a promptAction) submits(identifier string) bool {

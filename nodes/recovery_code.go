@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func recoveryCodeKind(d Deps) *engine.Kind {
+func recoveryCodeKind(d Deps) declared {
 	return configured[recoveryCode](d, engine.Kind{
 		Name: "recovery-code",
 		Doc: "Accepts one of the user's recovery codes, from a user who was identified or has authenticated in this run. " +
@@ -27,17 +27,15 @@ func recoveryCodeKind(d Deps) *engine.Kind {
 			}),
 			alternativeOutcome(),
 		},
-	}, `
-    "input": {`+identifierSchema+`, "default": "recoveryCode", "description": "The identifier of the input for the code. Default: 'recoveryCode'."},
-    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "The label of the input. Default: 'Recovery code'."},`+
-		titleProperty("Enter a recovery code")+alternativesProperty)
+	}, errorCodes{schemas.CodeInvalidCode, schemas.CodeCanceled},
+		row{"success, failure (optional), its alternatives", "an authenticated user"})
 }
 
 type recoveryCode struct {
 	secretQuestion
-	Input        string       `json:"input,omitempty"`
-	Label        string       `json:"label,omitempty"`
-	Title        string       `json:"title,omitempty"`
+	Input        string       `json:"input,omitempty" is:"identifier" default:"recoveryCode" doc:"The identifier of the input for the code. Default: 'recoveryCode'."`
+	Label        string       `json:"label,omitempty" min:"1" default:"Recovery code" doc:"The label of the input. Default: 'Recovery code'."`
+	Title        string       `json:"title,omitempty" min:"1" default:"Enter a recovery code" doc:"The heading of the form. Default: 'Enter a recovery code'."`
 	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 

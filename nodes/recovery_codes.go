@@ -14,7 +14,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func recoveryCodesKind(d Deps) *engine.Kind {
+func recoveryCodesKind(d Deps) declared {
 	return configured[recoveryCodes](d, engine.Kind{
 		Name: "recovery-codes",
 		Doc: "Gives the run's user ten recovery codes, each valid once, in case they lose their other credentials. The codes are shown only " +
@@ -27,17 +27,15 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 			keepsFactor(engine.HasCodes),
 			skipOutcome(),
 		},
-	}, `
-    "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading. Default: 'Save your recovery codes'."},
-    "text": {"type": "string", "minLength": 1, "description": "A paragraph above the codes that explains their purpose."},
-    "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "The label of the button. Default: 'I have saved them'."},`+optionalProperty)
+	}, errorCodes{schemas.CodeStaleProof},
+		row{"success, kept, skip (if `optional: true`)", "ten single-use codes"})
 }
 
 type recoveryCodes struct {
 	node
-	Title    string   `json:"title,omitempty"`
-	Text     string   `json:"text,omitempty"`
-	Label    string   `json:"label,omitempty"`
+	Title    string   `json:"title,omitempty" min:"1" default:"Save your recovery codes" doc:"The heading. Default: 'Save your recovery codes'."`
+	Text     string   `json:"text,omitempty" min:"1" doc:"A paragraph above the codes that explains their purpose."`
+	Label    string   `json:"label,omitempty" min:"1" default:"I have saved them" doc:"The label of the button. Default: 'I have saved them'."`
 	Optional optional `json:"optional,omitempty"`
 }
 

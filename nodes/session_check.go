@@ -32,7 +32,7 @@ import (
 // A run that already has a user continues only with a session of that user: a run must not ask one
 // user for proofs and end as another.
 
-func sessionCheckKind(d Deps) *engine.Kind {
+func sessionCheckKind(d Deps) declared {
 	return configured[sessionCheck](d, engine.Kind{
 		Name: "session-check",
 		Open: true,
@@ -52,24 +52,16 @@ func sessionCheckKind(d Deps) *engine.Kind {
 					"authorization request requires another user, a new sign-in, or a more recent one",
 			}),
 		},
-	}, `
-    "methods": {
-      "type": "array", "minItems": 1, "uniqueItems": true, "x-unordered": true,
-      "description": "The authentication methods (RFC 8176) that the session's sign-in must have used, all of them: pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by email; pop any passkey, hwk an attested, hardware-bound one, swk a synced one; user means that the passkey verified the user; mfa that there were two factors. Default: none.",
-      "items": {"enum": ["pwd", "otp", "recovery", "email", "fed", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
-    },
-    "acr": {
-      "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh", "urn:postern:acr:mfa-phr", "urn:postern:acr:mfa-phrh"],
-      "description": "The class that the session's sign-in must satisfy: urn:postern:acr:vouched is a code sent by email or an assertion by an identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password or any passkey, urn:postern:acr:mfa two factors, phr a passkey, phrh an attested, hardware-bound passkey, urn:postern:acr:mfa-phr and urn:postern:acr:mfa-phrh two factors that include such a passkey. Default: urn:postern:acr:password, or the class that every other path through the flow proves, if the run could otherwise complete with less. A class that allows this is a finding of the rule session."
-    }`)
+	}, errorCodes{},
+		row{"active, none", "active: an authenticated user"})
 }
 
 const activeOutcome = "active"
 
 type sessionCheck struct {
 	node
-	Methods []string `json:"methods,omitempty"`
-	ACR     string   `json:"acr,omitempty"`
+	Methods []string `json:"methods,omitempty" min:"1" unique:"true" unordered:"true" doc:"The authentication methods (RFC 8176) that the session's sign-in must have used, all of them: pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by email; pop any passkey, hwk an attested, hardware-bound one, swk a synced one; user means that the passkey verified the user; mfa that there were two factors. Default: none." item.enum:"pwd,otp,recovery,email,fed,pop,hwk,swk,user,mfa" item.doc:"A method."`
+	ACR     string   `json:"acr,omitempty" enum:"urn:postern:acr:vouched,urn:postern:acr:recovery,urn:postern:acr:otp,urn:postern:acr:password,urn:postern:acr:mfa,phr,phrh,urn:postern:acr:mfa-phr,urn:postern:acr:mfa-phrh" doc:"The class that the session's sign-in must satisfy: urn:postern:acr:vouched is a code sent by email or an assertion by an identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password or any passkey, urn:postern:acr:mfa two factors, phr a passkey, phrh an attested, hardware-bound passkey, urn:postern:acr:mfa-phr and urn:postern:acr:mfa-phrh two factors that include such a passkey. Default: urn:postern:acr:password, or the class that every other path through the flow proves, if the run could otherwise complete with less. A class that allows this is a finding of the rule session."`
 
 	methods []string // the session must contain all of them
 	acr     string   // the class that the session must satisfy

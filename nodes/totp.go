@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func totpKind(d Deps) *engine.Kind {
+func totpKind(d Deps) declared {
 	return configured[totpAuthenticate](d, engine.Kind{
 		Name: "totp",
 		Doc: "Asks for a code of the user's authenticator app (RFC 6238), as a second factor of a user who has authenticated in this run. " +
@@ -26,21 +26,18 @@ func totpKind(d Deps) *engine.Kind {
 			engine.On("none", engine.Effect{Given: []engine.Item{engine.NoApp}}, engine.Outcome{Doc: "the user has no authenticator app; the outcome does not exist with alone: true, which does not reveal this"}),
 			alternativeOutcome(),
 		},
-	}, `
-    "alone": {"type": "boolean", "default": false, "description": "Whether a code may be the only proof of a user who was only identified. The outcome none then does not exist, so the node does not reveal whether the user exists or has an app."},
-    "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the code. Default: 'otp'. A code that a prompt has just collected is used."},
-    "label": {"type": "string", "minLength": 1, "default": "Code from your authenticator app", "description": "The label of the input. Default: 'Code from your authenticator app'."},`+
-		titleProperty("Enter the code from your app")+alternativesProperty)
+	}, errorCodes{schemas.CodeInvalidCode, schemas.CodeCanceled},
+		row{"success, failure (optional), none (the user has no app), its alternatives", "a second factor (with `alone: true`: an authenticated user)"})
 }
 
 // totpAuthenticate requires that a second factor follows a first. The outcome none reveals something
 // about the user, but only after authentication; where a code stands alone the outcome does not exist.
 type totpAuthenticate struct {
 	secretQuestion
-	Alone        bool         `json:"alone,omitempty"`
-	Input        string       `json:"input,omitempty"`
-	Label        string       `json:"label,omitempty"`
-	Title        string       `json:"title,omitempty"`
+	Alone        bool         `json:"alone,omitempty" default:"false" doc:"Whether a code may be the only proof of a user who was only identified. The outcome none then does not exist, so the node does not reveal whether the user exists or has an app."`
+	Input        string       `json:"input,omitempty" is:"identifier" default:"otp" doc:"The identifier of the input for the code. Default: 'otp'. A code that a prompt has just collected is used."`
+	Label        string       `json:"label,omitempty" min:"1" default:"Code from your authenticator app" doc:"The label of the input. Default: 'Code from your authenticator app'."`
+	Title        string       `json:"title,omitempty" min:"1" default:"Enter the code from your app" doc:"The heading of the form. Default: 'Enter the code from your app'."`
 	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 

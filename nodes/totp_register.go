@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func totpRegisterKind(d Deps) *engine.Kind {
+func totpRegisterKind(d Deps) declared {
 	return configured[totpRegister](d, engine.Kind{
 		Name: "totp-register",
 		Doc: "Registers an authenticator app (RFC 6238) for the run's user: shows its key as a QR code and as text, and accepts the first " +
@@ -27,14 +27,8 @@ func totpRegisterKind(d Deps) *engine.Kind {
 			keepsFactor(engine.HasApp),
 			skipOutcome(),
 		},
-	}, `
-    "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "The name that the app shows for this server. Default: passkey.relying_party_name, the name that authenticators show."},
-    "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "default": "SHA1", "description": "The hash algorithm of the codes. Default: SHA1, which every app supports. Many apps accept a key with another algorithm and show wrong codes."},
-    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "The number of digits of a code. Default: 6, which every app supports."},
-    "input": {`+identifierSchema+`, "default": "otp", "description": "The identifier of the input for the first code. Default: 'otp'."},
-    "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading. Default: 'Set up an authenticator app'."},
-    "text": {"type": "string", "minLength": 1, "description": "Instructions for the user, above the QR code."},
-    "replaceUnused": {"type": "boolean", "default": false, "description": "Whether a user who has proved a password and a code sent by email in this run can replace an app that was never used to sign in. Otherwise the outcome is kept. The new app is limited to what a password proves."},`+optionalProperty)
+	}, errorCodes{schemas.CodeStaleProof},
+		row{"success, kept, skip (if `optional: true`)", "an authenticator app. With `replaceUnused: true`, a user who has proved a password and a mailed code can replace an app that was never used to sign in"})
 }
 
 // wrongFirstCode is the message for a wrong first code. The hosted pages translate it.
@@ -42,15 +36,14 @@ const wrongFirstCode = "Incorrect code. Enter the current code, and check that y
 
 type totpRegister struct {
 	secretQuestion
-	Issuer    string   `json:"issuer,omitempty"`
-	Algorithm string   `json:"algorithm,omitempty"`
-	Digits    int      `json:"digits,omitempty"`
-	Input     string   `json:"input,omitempty"`
-	Title     string   `json:"title,omitempty"`
-	Text      string   `json:"text,omitempty"`
-	Optional  optional `json:"optional,omitempty"`
-
-	ReplaceUnused bool `json:"replaceUnused,omitempty"`
+	Issuer        string   `json:"issuer,omitempty" min:"1" max:"64" doc:"The name that the app shows for this server. Default: passkey.relying_party_name, the name that authenticators show."`
+	Algorithm     string   `json:"algorithm,omitempty" enum:"SHA1,SHA256,SHA512" default:"SHA1" doc:"The hash algorithm of the codes. Default: SHA1, which every app supports. Many apps accept a key with another algorithm and show wrong codes."`
+	Digits        int      `json:"digits,omitempty" min:"6" max:"8" default:"6" doc:"The number of digits of a code. Default: 6, which every app supports."`
+	Input         string   `json:"input,omitempty" is:"identifier" default:"otp" doc:"The identifier of the input for the first code. Default: 'otp'."`
+	Title         string   `json:"title,omitempty" min:"1" default:"Set up an authenticator app" doc:"The heading. Default: 'Set up an authenticator app'."`
+	Text          string   `json:"text,omitempty" min:"1" doc:"Instructions for the user, above the QR code."`
+	ReplaceUnused bool     `json:"replaceUnused,omitempty" default:"false" doc:"Whether a user who has proved a password and a code sent by email in this run can replace an app that was never used to sign in. Otherwise the outcome is kept. The new app is limited to what a password proves."`
+	Optional      optional `json:"optional,omitempty"`
 }
 
 func (t *totpRegister) prepare(*engine.Config) []schemas.Problem {

@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func userCreateKind(d Deps) *engine.Kind {
+func userCreateKind(d Deps) declared {
 	return configured[userCreate](d, engine.Kind{
 		Name: "user-create",
 		Doc: "Creates a user from collected inputs. The user is stored with the first change that " +
@@ -24,27 +24,16 @@ func userCreateKind(d Deps) *engine.Kind {
 			}),
 			engine.On("taken", engine.NoEffect(), engine.Outcome{Doc: "another user has the username or the verified email address, or an input is invalid for the user type", NewSubject: true}),
 		},
-	}, `
-    "type": {"type": "string", "minLength": 1, "description": "The user type. Default: Person, or the first that the application allows."},
-    "ouId": {"type": "string", "minLength": 1, "description": "The organization unit. Default: that of the application."},
-    "attributes": {
-      "type": "object", "minProperties": 1,
-      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores"},
-      "description": "The input that each attribute takes its value from. By default, every input with the name of a standard profile attribute (username, email, given_name …) becomes that attribute.",
-      "additionalProperties": {"type": "string", "minLength": 1, "description": "The identifier of an input."}
-    },
-    "identifiedBy": {
-      "enum": ["username", "email"],
-      "description": "The attribute that the user must have, so that they can be found. Default: username or email, whichever the inputs include."
-    }`)
+	}, errorCodes{schemas.CodeAttributeTaken, schemas.CodeInvalidIdentifier, schemas.CodeUserDoesNotFit, schemas.CodeUserTypeNotAllowed},
+		row{"created, taken", "a new user; the attributes that come from required inputs"})
 }
 
 type userCreate struct {
 	node
-	Type         string            `json:"type,omitempty"`
-	OUID         string            `json:"ouId,omitempty"`
-	Attributes   map[string]string `json:"attributes,omitempty"`
-	IdentifiedBy string            `json:"identifiedBy,omitempty"`
+	Type         string            `json:"type,omitempty" min:"1" doc:"The user type. Default: Person, or the first that the application allows."`
+	OUID         string            `json:"ouId,omitempty" min:"1" doc:"The organization unit. Default: that of the application."`
+	Attributes   map[string]string `json:"attributes,omitempty" min:"1" doc:"The input that each attribute takes its value from. By default, every input with the name of a standard profile attribute (username, email, given_name …) becomes that attribute." item.min:"1" item.doc:"The identifier of an input." key.pattern:"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$" key.expect:"an attribute name of letters, digits, dots, dashes and underscores"`
+	IdentifiedBy string            `json:"identifiedBy,omitempty" enum:"username,email" doc:"The attribute that the user must have, so that they can be found. Default: username or email, whichever the inputs include."`
 
 	// from is Attributes or its default.
 	from map[string]string

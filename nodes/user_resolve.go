@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func userResolveKind(d Deps) *engine.Kind {
+func userResolveKind(d Deps) declared {
 	return configured[userResolve](d, engine.Kind{
 		Name: "user-resolve",
 		Open: true,
@@ -17,24 +17,15 @@ func userResolveKind(d Deps) *engine.Kind {
 			engine.On("found", engine.Effect{User: engine.FindsUser}, engine.Outcome{Doc: "there is such a user", NewSubject: true, Establishes: []engine.Fact{engine.User}}),
 			engine.On("missing", engine.Effect{User: engine.LosesUser}, engine.Outcome{Doc: "there is no such user", NewSubject: true}),
 		},
-	}, `
-    "by": {
-      "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "The attributes to look up the user by. The first that matches is used.",
-      "items": {"enum": ["username", "email"], "description": "An attribute whose value is unique among users."}
-    },
-    "from": {"type": "string", "minLength": 1, "description": "The identifier of the input to look up the user by."},
-    "conceal": {
-      "type": "boolean",
-      "default": false, "description": "Whether to hide from the client that there is no such user. Both outcomes must then lead to the same node, and all later nodes behave as if the user existed."
-    }`, "by", "from")
+	}, errorCodes{schemas.CodeUserNotFound},
+		row{"found, missing", "a user, identified but not authenticated; the attribute, if `by` is only one"})
 }
 
 type userResolve struct {
 	node
-	By      []string `json:"by"`
-	From    string   `json:"from"`
-	Conceal bool     `json:"conceal,omitempty"`
+	By      []string `json:"by" min:"1" unique:"true" doc:"The attributes to look up the user by. The first that matches is used." item.enum:"username,email" item.doc:"An attribute whose value is unique among users."`
+	From    string   `json:"from" min:"1" doc:"The identifier of the input to look up the user by."`
+	Conceal bool     `json:"conceal,omitempty" default:"false" doc:"Whether to hide from the client that there is no such user. Both outcomes must then lead to the same node, and all later nodes behave as if the user existed."`
 }
 
 // prepare declares which input identified the user, and that the outcome reveals whether the user
