@@ -16,9 +16,12 @@ type Claim struct {
 	Attribute      string `json:"attribute,omitempty"`
 	ResourceServer string `json:"resourceServer,omitempty"` // the handle
 	Ancestor       string `json:"ancestor,omitempty"`       // the name of a group
+	Direct         bool   `json:"direct,omitempty"`         // only groups that the user is a direct member of
 	Filter         string `json:"filter,omitempty"`         // a regular expression for whole names
+	Exclude        string `json:"exclude,omitempty"`        // a regular expression for whole names to leave out
 	Prefix         string `json:"prefix,omitempty"`
 	RemovePrefix   bool   `json:"removePrefix,omitempty"`
+	Remove         string `json:"remove,omitempty"` // a regular expression for parts of names
 	AddPrefix      string `json:"addPrefix,omitempty"`
 	Format         string `json:"format,omitempty"`
 	Value          string `json:"value,omitempty"`
@@ -27,6 +30,9 @@ type Claim struct {
 
 	Type      string `json:"type,omitempty"`
 	Separator string `json:"separator,omitempty"`
+	// First reduces a list to its first item, before the type is applied. OmitEmpty leaves out an empty list.
+	First     bool `json:"first,omitempty"`
+	OmitEmpty bool `json:"omitEmpty,omitempty"`
 	// Scopes are the scopes that release the claim: one of them must be granted. Nil: every token has it.
 	Scopes []string `json:"scopes,omitempty"`
 	// Targets are the documents that contain the claim. Nil: ID tokens and userinfo.
@@ -213,9 +219,11 @@ type ClaimFacts struct {
 	Units  []ClaimUnit  // of the user: its own unit first, the root last
 }
 
-// ClaimGroup is a group of a user. Above are the ids of the groups that it is a direct member of.
+// ClaimGroup is a group of a user. Direct states that the user is a member of the group itself, and Above are the ids
+// of the groups that the group is a direct member of.
 type ClaimGroup struct {
 	ID, Name string
+	Direct   bool
 	Above    []string
 }
 

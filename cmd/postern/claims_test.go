@@ -100,6 +100,13 @@ func TestClaimsOfApplications(t *testing.T) {
 			map[string]string{"idToken": `{"groups":["role:admins"]}`}},
 		{"a filter", `"claims":[{"name":"g","source":"groups","filter":"(dev|eng).*","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["developers","engineering"]}`}},
 		{"below a group", `"claims":[{"name":"g","source":"groups","ancestor":"all-staff","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["developers","engineering"]}`}},
+		{"only the groups of which the user is a direct member", `"claims":[{"name":"g","source":"groups","direct":true,"targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["argocd-admins","developers"]}`}},
+		{"all groups but some", `"claims":[{"name":"g","source":"groups","exclude":"(argocd|all)-.*","addPrefix":"/","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["/developers","/engineering"]}`}},
+		{"the last part of names", `"claims":[{"name":"n","source":"permissions","remove":".*:","addPrefix":"may-","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"n":["may-run","may-jobs"]}`}},
+		{"the first of several", `"claims":[{"name":"g","source":"groups","first":true,"targets":["idToken"]},{"name":"none","source":"groups","prefix":"x","first":true,"targets":["idToken"]}]`, "openid",
+			map[string]string{"idToken": `{"g":"all-staff"}`}},
+		{"no empty lists", `"claims":[{"name":"a.b","source":"roles","prefix":"x","omitEmpty":true,"targets":["idToken"]},{"name":"c.d","source":"roles","prefix":"x","targets":["idToken"]}]`, "openid",
+			map[string]string{"idToken": `{"c":{"d":[]}}`}},
 		{"a string instead of a list", `"claims":[{"name":"g","source":"groups","type":"string","separator":" ","targets":["idToken"]}]`, "openid",
 			map[string]string{"idToken": `{"g":"all-staff argocd-admins developers engineering"}`}},
 		{"a list instead of a string", `"claims":[{"name":"names","source":"attribute","attribute":"username","type":"list","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"names":["pat"]}`}},
@@ -211,7 +218,7 @@ func TestAttributesAreNoProtocolClaims(t *testing.T) {
 		`"scopeClaims":{"staff":["sub"]}`, `"scopeClaims":{"staff":["entitlements"]}`, `"scopeClaims":{"system:users":["name"]}`, `"scopeClaims":{"a b":[]}`,
 		`"token":{"accessToken":{"userAttributes":["scope"]}}`, `"token":{"idToken":{"userAttributes":["nonce"]}}`, `"userInfo":{"userAttributes":["aud"]}`,
 		`"claims":[{"name":"a","source":"groups"},{"name":"a.b","source":"roles"}]`, `"claims":[{"name":"a","source":"groups","format":"id"}]`,
-		`"claims":[{"name":"a","source":"groups","filter":"("}]`, `"claims":[{"name":"a","source":"roles","resourceServer":"nothing"}]`, `"claims":[{"source":"roles"}]`,
+		`"claims":[{"name":"a","source":"groups","filter":"("}]`, `"claims":[{"name":"a","source":"groups","exclude":"("}]`, `"claims":[{"name":"a","source":"groups","remove":"("}]`, `"claims":[{"name":"a","source":"roles","direct":true}]`, `"claims":[{"name":"a","source":"roles","resourceServer":"nothing"}]`, `"claims":[{"source":"roles"}]`,
 		`"claims":[{"name":"a","source":"constant"}]`, `"claims":[{"name":"a","source":"expression","expression":"user.moon"}]`, `"claims":[{"name":"a","source":"expression"}]`, `"claims":[{"name":"a","source":"moon"}]`, `"claims":[{"name":"a","source":"roles","scopes":["nothing"]}]`, `"claims":[{"name":"a..b","source":"roles"}]`,
 	} {
 		body := fmt.Sprintf(`{"name":"Wiki","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":[%q],%s}}]}`, rpRedirect, config)

@@ -86,7 +86,7 @@ func (w *environment) RoleNames(_ context.Context, userID string) ([]string, err
 func (w *environment) ClaimFacts(_ context.Context, id string) (*schemas.ClaimFacts, error) {
 	of, facts := w.file.Users[w.nameOf(id)], &schemas.ClaimFacts{}
 	for _, name := range of.Groups {
-		facts.Groups = append(facts.Groups, schemas.ClaimGroup{ID: name, Name: name})
+		facts.Groups = append(facts.Groups, schemas.ClaimGroup{ID: name, Name: name, Direct: true})
 	}
 	for _, name := range of.Roles {
 		facts.Roles = append(facts.Roles, schemas.ClaimRole{ID: name, Name: name})

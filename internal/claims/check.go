@@ -29,7 +29,7 @@ func Check(o *schemas.OAuthProfile, asksConsent bool) (found []schemas.Problem) 
 			note(schemas.JoinPath(at, member), message, args...)
 		})
 		for j := range i {
-			if overlap(o.Claims[i].Levels(), o.Claims[j].Levels()) && shareTarget(&o.Claims[i], &o.Claims[j]) {
+			if Overlap(o.Claims[i].Levels(), o.Claims[j].Levels()) && shareTarget(&o.Claims[i], &o.Claims[j]) {
 				note(at, "claims[%d] has the same name, or one is inside of the other; rename one, or give them different targets", j)
 			}
 		}
@@ -74,8 +74,10 @@ func checkClaim(c *schemas.Claim, asksConsent bool, note func(member, message st
 	if asksConsent && len(c.Scopes) == 0 {
 		note("scopes", "expected the scopes that release the claim: users of this application must consent to them")
 	}
-	if _, err := regexp.Compile(c.Filter); err != nil {
-		note("filter", "expected a regular expression: %v", err)
+	for member, pattern := range map[string]string{"filter": c.Filter, "exclude": c.Exclude, "remove": c.Remove} {
+		if _, err := regexp.Compile(pattern); err != nil {
+			note(member, "expected a regular expression: %v", err)
+		}
 	}
 	if c.Expression != "" && c.Authoritative {
 		note("authoritative", "an expression may read what users set; use a source such as groups, roles or an attribute")
@@ -177,8 +179,8 @@ func sourcesWith(option string) (names []string) {
 	return names
 }
 
-// overlap reports whether two claims are the same member, or one is inside of the other.
-func overlap(a, b []string) bool {
+// Overlap reports whether two claims are the same member, or one is inside of the other.
+func Overlap(a, b []string) bool {
 	n := min(len(a), len(b))
 	return slices.Equal(a[:n], b[:n])
 }

@@ -16,14 +16,20 @@ type Option struct {
 
 // Options are all options of all sources.
 func Options() []Option {
-	const text = `"type": "string", "minLength": 1, "maxLength": 200`
+	const (
+		text    = `"type": "string", "minLength": 1, "maxLength": 200`
+		pattern = `"type": "string", "minLength": 1, "maxLength": 2000`
+	)
 	return []Option{
 		{"attribute", "Attribute", "The name of the attribute.", text},
 		{"resourceServer", "Resource server", "The handle of the resource server to which the roles or permissions are limited.", text},
 		{"ancestor", "Below the group", "The name or id of a group: only the groups nested in it.", text},
-		{"filter", "Filter", "A regular expression: only the names that match it as a whole.", text},
+		{"direct", "Direct members only", "Whether only the groups are listed that the user is a direct member of, and not those that contain them.", `"type": "boolean"`},
+		{"filter", "Filter", "A regular expression: only the names that match it as a whole.", pattern},
+		{"exclude", "Leave out", "A regular expression: not the names that match it as a whole.", pattern},
 		{"prefix", "With prefix", "Only the names that begin with it.", text},
 		{"removePrefix", "Remove the prefix", "Whether the names are without the prefix.", `"type": "boolean"`},
+		{"remove", "Remove", "A regular expression: what matches it is removed from each name, such as .*/ for everything before the last slash.", pattern},
 		{"addPrefix", "Add a prefix", "A text before each name, such as oidc:.", text},
 		{"format", "Format", "The form of the organization unit. Default: id.", `"enum": ["id", "handle", "name", "path"]`},
 		{"value", "Value", "The value. The type of the claim makes it a number, a boolean, a list or an object.", `"type": "string", "minLength": 1, "maxLength": 2000`},
@@ -45,6 +51,8 @@ func Definition() string {
 	}
 	fmt.Fprintf(&b, `"type": {"title": "Type", "description": "The type of the value. Default: that of the source. A list becomes a string with the separator; a claim that cannot have the type is left out.", "enum": [%s]},`+"\n", names(typeNames(), func(t string) string { return t }))
 	b.WriteString(`"separator": {"title": "Separator", "description": "What separates the items of a list that becomes a string. Default: a comma.", "type": "string", "minLength": 1, "maxLength": 20},
+"first": {"title": "First item", "description": "Whether a list is reduced to its first item, before the type is applied.", "type": "boolean"},
+"omitEmpty": {"title": "Leave out an empty list", "description": "Whether the claim is left out if its list has no items.", "type": "boolean"},
 "scopes": {"title": "Scopes", "description": "One of them must be granted: standard scopes, those of scopeClaims, or permissions. Default: none is needed.", "type": "array", "minItems": 1, "maxItems": 20, "uniqueItems": true, "items": {"type": "string", "minLength": 1, "maxLength": 200}},
 `)
 	fmt.Fprintf(&b, `"targets": {"title": "Targets", "description": %s, "type": "array", "minItems": 1, "uniqueItems": true, "items": {"enum": [%s]}},

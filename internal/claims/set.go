@@ -257,19 +257,26 @@ func put(object map[string]any, levels []string, value any) {
 	object[levels[len(levels)-1]] = value
 }
 
-// filters are compiled filters of claims.
-var filters = recent.Map[string, *regexp.Regexp]{Limit: 1000}
+// patterns are compiled patterns of claims.
+var patterns = recent.Map[string, *regexp.Regexp]{Limit: 1000}
+
+// compiledPattern returns a compiled pattern; nil for one that does not compile, which the check of the application
+// rejects.
+func compiledPattern(text string) *regexp.Regexp {
+	compiled, known := patterns.Find(text)
+	if !known {
+		compiled, _ = regexp.Compile(text)
+		patterns.Put(text, compiled)
+	}
+	return compiled
+}
 
 // matcher returns the function that reports whether a filter matches a whole name. A filter that does not
-// compile, which the check of the application rejects, matches none.
+// compile matches none.
 func matcher(filter string) func(name string) bool {
 	if filter == "" {
 		return func(string) bool { return true }
 	}
-	compiled, known := filters.Find(filter)
-	if !known {
-		compiled, _ = regexp.Compile(`^(?:` + filter + `)$`)
-		filters.Put(filter, compiled)
-	}
+	compiled := compiledPattern(`^(?:` + filter + `)$`)
 	return func(name string) bool { return compiled != nil && compiled.MatchString(name) }
 }

@@ -53,7 +53,7 @@ func Sources() []Source {
 				return s.User.AttributeClaim(attributeOf(c), s.Unverified)
 			}},
 		{Name: "groups", Doc: "the names of the user's groups, also of groups that contain them", IsAuthoritative: true,
-			Options: append([]string{"ancestor"}, listOptions()...), needsFacts: always, value: groups},
+			Options: append([]string{"ancestor", "direct"}, listOptions()...), needsFacts: always, value: groups},
 		{Name: "roles", Doc: "the names of the user's roles, also of those of groups; with `resourceServer` the ones with a permission of it", IsAuthoritative: true,
 			Options: append([]string{"resourceServer"}, listOptions()...), needsFacts: always, value: roles},
 		{Name: "permissions", Doc: "the user's permissions; with `resourceServer` those of it", IsAuthoritative: true,
@@ -74,7 +74,9 @@ func Sources() []Source {
 func always(*schemas.Claim) bool { return true }
 
 // listOptions are the members that choose and change the items of a list of names.
-func listOptions() []string { return []string{"filter", "prefix", "removePrefix", "addPrefix"} }
+func listOptions() []string {
+	return []string{"filter", "exclude", "prefix", "removePrefix", "remove", "addPrefix"}
+}
 
 // FindSource returns the source with the name, nil if there is none.
 func FindSource(name string) *Source {
@@ -131,7 +133,7 @@ func groups(c *schemas.Claim, s *Subject) (any, bool) {
 	}
 	var names []string
 	for _, g := range s.Facts.Groups {
-		if below(g) {
+		if below(g) && (g.Direct || !c.Direct) {
 			names = append(names, g.Name)
 		}
 	}
@@ -188,13 +190,16 @@ func ofServer(c *schemas.Claim) func(permission string) bool {
 // selected returns the names that a claim chooses, as it changes them.
 func selected(c *schemas.Claim, names []string) []string {
 	chosen := []string{}
-	matches := matcher(c.Filter)
+	matches, excludes := matcher(c.Filter), matcher(c.Exclude)
 	for _, name := range names {
-		if !strings.HasPrefix(name, c.Prefix) || !matches(name) {
+		if !strings.HasPrefix(name, c.Prefix) || !matches(name) || c.Exclude != "" && excludes(name) {
 			continue
 		}
 		if c.RemovePrefix {
 			name = strings.TrimPrefix(name, c.Prefix)
+		}
+		if unwanted := compiledPattern(c.Remove); unwanted != nil && c.Remove != "" {
+			name = unwanted.ReplaceAllString(name, "")
 		}
 		chosen = append(chosen, c.AddPrefix+name)
 	}
@@ -237,6 +242,11 @@ const defaultSeparator = ","
 
 // Convert returns a value in the type of a claim, and whether it has one.
 func Convert(c *schemas.Claim, value any) (any, bool) {
+	if items, isList := listOf(value); isList && len(items) == 0 && (c.OmitEmpty || c.First) {
+		return nil, false
+	} else if isList && c.First {
+		value = items[0]
+	}
 	switch c.Type {
 	case stringType:
 		return toString(c, value)

@@ -14,7 +14,8 @@ import (
 const selectClaimFacts = withUserRoles + `, units (id, parent_id, height) AS (
 		SELECT o.id, o.parent_id, 0 FROM users u JOIN organization_units o ON o.id = u.ou_id WHERE u.id = ?
 		UNION ALL SELECT o.id, o.parent_id, w.height + 1 FROM units w JOIN organization_units o ON o.id = w.parent_id WHERE w.height < 100)
-	SELECT 'group', g.id, g.name, NULL, 0 FROM belongs b CROSS JOIN user_groups g WHERE g.id = b.id
+	SELECT 'group', g.id, g.name, NULL, CASE WHEN g.id IN (SELECT group_id FROM group_members WHERE user_id = ?) THEN 1 ELSE 0 END
+		FROM belongs b CROSS JOIN user_groups g WHERE g.id = b.id
 	UNION ALL SELECT 'membership', m.member_id, m.group_id, NULL, 0 FROM belongs b CROSS JOIN group_members m WHERE m.member_id = b.id
 	UNION ALL SELECT 'role', r.id, r.name, p.permission, 0 FROM has h CROSS JOIN roles r LEFT JOIN role_permissions p ON p.role_id = r.id WHERE r.id = h.role_id
 	UNION ALL SELECT 'unit', o.id, o.name, o.handle, w.height FROM units w CROSS JOIN organization_units o WHERE o.id = w.id`
@@ -27,23 +28,23 @@ func (s *Store) ClaimFacts(ctx context.Context, userID string) (*schemas.ClaimFa
 	err := rows(ctx, s, func(row scanner) error {
 		var kind, id, name string
 		var more nullText
-		var height int
-		if err := row.Scan(&kind, &id, &name, &more, &height); err != nil {
+		var number int // 1 for a group that the user is a direct member of; the height of a unit
+		if err := row.Scan(&kind, &id, &name, &more, &number); err != nil {
 			return err
 		}
 		switch kind {
 		case "group":
-			facts.Groups = append(facts.Groups, schemas.ClaimGroup{ID: id, Name: name})
+			facts.Groups = append(facts.Groups, schemas.ClaimGroup{ID: id, Name: name, Direct: number == 1})
 		case "membership":
 			above[id] = append(above[id], name)
 		case "role":
 			addPermission(held, id, name, string(more))
 		case "unit":
-			heights[id] = height
+			heights[id] = number
 			facts.Units = append(facts.Units, schemas.ClaimUnit{ID: id, Name: name, Handle: string(more)})
 		}
 		return nil
-	}, selectClaimFacts, userID, userID, userID)
+	}, selectClaimFacts, userID, userID, userID, userID)
 	if err != nil {
 		return nil, err
 	}

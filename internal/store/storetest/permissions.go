@@ -56,14 +56,18 @@ func testMemberships(t *testing.T, s *store.Store) {
 		wantEqual(t, fmt.Sprint("the roles of user ", i), roles, want.roles)
 		facts, err := s.ClaimFacts(t.Context(), o.users[i])
 		must(t, err)
-		var groupsOfClaims, rolesOfClaims []string
+		var groupsOfClaims, directOfClaims, rolesOfClaims []string
 		for _, g := range facts.Groups {
 			groupsOfClaims = append(groupsOfClaims, g.Name)
+			if g.Direct {
+				directOfClaims = append(directOfClaims, g.Name)
+			}
 		}
 		for _, r := range facts.Roles {
 			rolesOfClaims = append(rolesOfClaims, r.Name)
 		}
 		wantEqual(t, fmt.Sprint("the groups of user ", i, " for claims"), groupsOfClaims, want.groups)
+		wantEqual(t, fmt.Sprint("the direct groups of user ", i, " for claims"), directOfClaims, want.groups[:min(1, len(want.groups))])
 		wantEqual(t, fmt.Sprint("the roles of user ", i, " for claims"), rolesOfClaims, want.roles)
 	}
 	for i, want := range []struct{ direct, inherited []string }{
