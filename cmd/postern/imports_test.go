@@ -52,7 +52,7 @@ func allowedImports() map[string][]string {
 		"internal/claims":              {"schemas", "internal/recent", "internal/expr"},
 		"internal/directory":           {"schemas", "internal/claims", "internal/password", "internal/store", "internal/throttle", "internal/jwtverify"},
 		"internal/declare":             {"schemas", "internal/directory", "internal/folder"},
-		"internal/importer":            {"schemas", "internal/passkey", "internal/password", "internal/totp", "internal/store", "internal/directory", "internal/declare", "internal/folder"},
+		"internal/importer":            {"schemas", "internal/claims", "internal/passkey", "internal/password", "internal/totp", "internal/store", "internal/directory", "internal/declare", "internal/folder"},
 		"nodes":                        {"engine", "schemas", "internal/claims", "internal/expr", "internal/passkey", "internal/password", "internal/totp", "internal/federation"},
 		"flows":                        {"engine", "nodes", "schemas", "internal/translations", "internal/folder"},
 		"flows/rules":                  {"engine", "schemas"},

@@ -59,7 +59,7 @@ func TestRecordsWithoutIDs(t *testing.T) {
 // What no code reads is reported with its path and the name of its record.
 func TestUnreadMembers(t *testing.T) {
 	_, _, report := readExport(t, "keycloak", writeRealm(t, `{"realm":"acme","enabled":true,"passwordPolicy":"length(12)","defaultGroups":["/Everyone"],"bruteForceProtected":false,
-		"organizations":[{"name":"Acme","alias":"acme-org"}],"clientScopes":[{"name":"orders","protocolMappers":[{}]},{"name":"profile"}],
+		"organizations":[{"name":"Acme","alias":"acme-org"}],"clientScopes":[{"name":"orders","protocolMappers":[{}]},{"name":"stock"},{"name":"profile"}],
 		"identityProviderMappers":[{"name":"role","identityProviderAlias":"corp"}],
 		"roles":{"realm":[{"name":"boss","attributes":{"level":["1"]}}]},
 		"clients":[{"clientId":"web","secret":"Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A","redirectUris":["https://shop.example/cb"],"defaultClientScopes":["orders","email"],"webOrigins":["https://shop.example"],
@@ -69,7 +69,8 @@ func TestUnreadMembers(t *testing.T) {
 	wantFindings(t, report, "passwordPolicy (realm acme)", "defaultGroups", "organizations (organization alias acme-org)", "identityProviderMappers (identityProviderMapper name role)",
 		"clients.authorizationSettings (client clientId web)", "clients.attributes.oauth2.device.authorization.grant.enabled (client clientId web)", "clients.attributes.frontchannel.logout.url",
 		"roles.realm.attributes (role name boss)", "users.favourite (user username eve)", "users.credentials.device",
-		"the client scope is not imported, with its mappers (client scope orders)", `the client scope "orders" is not imported`)
+		`a mapper of the kind "" is not known: the claim "" is missing (client scope orders, mapper  ())`, `tokens have the default client scope "orders" in their member scope only if`,
+		"no imported client has the client scope: it is not imported, with its mappers (client scope stock)")
 	for _, f := range report.Findings() {
 		for _, unwanted := range []string{"bruteForceProtected", "clientScopes.name", "pkce.code", "\"email\""} {
 			if strings.Contains(f.Problem, unwanted) {
@@ -195,7 +196,10 @@ func TestFlatThunderFolders(t *testing.T) {
 	if len(users) != 1 || len(content.List) != 1 || users[0].PlainPassword == "" || !strings.Contains(inline(content.List[0].Content), `"pkceRequired":true`) {
 		t.Errorf("%+v, %+v", users, content.List)
 	}
-	wantFindings(t, report, "user.ou_id (user ada)", "application.auth_flow_id (application shop-web)", "application.inboundAuthConfig.config.scope_claims", `the template "{{.SHOP_SECRET}}" is not filled in`)
+	if text := inline(content.List[0].Content); !strings.Contains(text, `"scopeClaims":{"profile":["name"]}`) {
+		t.Errorf("%s", text)
+	}
+	wantFindings(t, report, "user.ou_id (user ada)", "application.auth_flow_id (application shop-web)", `the template "{{.SHOP_SECRET}}" is not filled in`)
 	datatest.WriteFile(t, filepath.Join(dir, "more.yaml"), "id: x\nredirect_uris:\n{{- range .REDIRECTS}}\n  - {{.}}\n{{- end}}\n")
 	if _, err := Open("thunderid", dir, Options{}); err == nil || !strings.Contains(err.Error(), "it has templates (REDIRECTS)") {
 		t.Errorf("%v", err)

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // client is an OAuth client in common terms.
@@ -21,7 +23,11 @@ type client struct {
 	refresh                                           bool
 	singlePage                                        bool
 	pkce                                              bool
-	tokenLifetime                                     int // seconds; 0 for the default
+	claims                                            []schemas.Claim
+	scopes                                            []string // that users can grant; nil for all
+	scopeClaims                                       map[string][]string
+	userInfo, assertion                               []string                  // limits of claims; nil for none
+	token                                             map[string]map[string]any // rules of tokens, by their kind
 	notes                                             []note
 }
 
@@ -65,8 +71,8 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 	if c.pkce && c.users {
 		config["pkceRequired"] = true
 	}
-	if c.tokenLifetime > 0 {
-		config["token"] = map[string]any{"accessToken": map[string]any{"validityPeriod": c.tokenLifetime}}
+	if len(c.token) > 0 {
+		config["token"] = c.token
 	}
 	if c.users {
 		grants = append(grants, "authorization_code")
@@ -77,6 +83,7 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 		if c.refresh {
 			grants = append(grants, "refresh_token")
 		}
+		c.describeUsers(config)
 	}
 	switch {
 	case c.service && !c.public:
@@ -97,6 +104,36 @@ func (c client) resource(notes *[]note, redirects []any) Resource {
 	return out
 }
 
+// setToken sets a rule of a kind of tokens, unless it is an absent list.
+func (c *client) setToken(kind, name string, value any) {
+	if list, is := value.([]string); is && list == nil {
+		return
+	}
+	if c.token == nil {
+		c.token = map[string]map[string]any{}
+	}
+	if c.token[kind] == nil {
+		c.token[kind] = map[string]any{}
+	}
+	c.token[kind][name] = value
+}
+
+// describeUsers sets what the client learns about users.
+func (c client) describeUsers(config map[string]any) {
+	if len(c.claims) > 0 {
+		config["claims"] = c.claims
+	}
+	if len(c.scopeClaims) > 0 {
+		config["scopeClaims"] = c.scopeClaims
+	}
+	if len(c.scopes) > 0 {
+		config["scopes"] = c.scopes
+	}
+	if c.userInfo != nil {
+		config["userInfo"] = map[string]any{"userAttributes": c.userInfo}
+	}
+}
+
 // authenticate sets how the client authenticates.
 func (c client) authenticate(config map[string]any, out *Resource, notes *[]note) {
 	switch {
@@ -113,6 +150,9 @@ func (c client) authenticate(config map[string]any, out *Resource, notes *[]note
 	}
 }
 
+// secretSource stands for the secret of a resource.
+func secretSource() map[string]any { return map[string]any{"env": "SECRET"} }
+
 // describe sets what users see of the application.
 func (c client) describe(content map[string]any) {
 	if c.description != "" {
@@ -128,6 +168,9 @@ func (c client) describe(content map[string]any) {
 	}
 	if c.consent {
 		content["requireConsent"] = true
+	}
+	if c.assertion != nil {
+		content["assertion"] = map[string]any{"userAttributes": c.assertion}
 	}
 }
 

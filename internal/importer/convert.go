@@ -53,6 +53,9 @@ func (w *userWriter) attributes(u *User) map[string]any {
 				attributes[name] = value
 				continue
 			}
+			if whole := u.PartOf[name]; whole != "" && w.known(whole) {
+				continue
+			}
 			w.report.add("users", u.Place, fmt.Sprintf("the user type %q has no attribute %.64q", w.UserType, name), "add it to the user type before the import, if applications need it")
 		}
 	}

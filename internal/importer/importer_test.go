@@ -256,3 +256,11 @@ func FuzzExports(f *testing.F) {
 		}
 	})
 }
+
+// writeThunder writes an application of ThunderID with members of its configuration in YAML.
+func writeThunder(t *testing.T, config string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	datatest.WriteFile(t, filepath.Join(dir, "shop.yaml"), "id: shop-app\nname: Shop\nassertion: {user_attributes: [email]}\ninbound_auth_config:\n  - type: oauth2\n    config: {client_id: shop, client_secret: Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A, redirect_uris: [\"https://shop.example/cb\"], "+config+"}\n")
+	return dir
+}

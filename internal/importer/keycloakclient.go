@@ -48,6 +48,7 @@ type keycloakClientAttributes struct {
 	Logouts            looseText `json:"post.logout.redirect.uris"`
 	PKCE               looseText `json:"pkce.code.challenge.method"`
 	TokenLifetime      looseText `json:"access.token.lifespan"`
+	Lightweight        looseText `json:"client.use.lightweight.access.token.enabled"`
 	Logo               looseText `json:"logoUri"`
 	Terms              looseText `json:"tosUri"`
 	Policy             looseText `json:"policyUri"`
@@ -86,6 +87,11 @@ func (k *keycloak) addClient(content *Resources, r *Report, in keycloakClient) {
 	k.authenticate(&c, in)
 	k.setTokenLifetime(r, &c, in)
 	c.noteWebOrigins(in.WebOrigins)
+	if c.users {
+		k.addClaims(r, &c, &in)
+	} else {
+		k.reportUnusedMappers(r, in, place)
+	}
 	c.add(content, r)
 }
 
@@ -139,9 +145,18 @@ func (k *keycloak) setTokenLifetime(r *Report, c *client, in keycloakClient) {
 		text = string(k.realm.TokenLifetime)
 	}
 	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 10 && seconds <= maxLifetime {
-		c.tokenLifetime = seconds
+		c.setToken("accessToken", "validityPeriod", seconds)
 	} else if text != "" {
 		r.add("clients", c.place, "the lifetime of access tokens is not imported: expected 10 seconds to a year", "set token.accessToken.validityPeriod")
+	}
+}
+
+// reportUnusedMappers reports the mappers of a client without users, whose tokens have no claims.
+func (k *keycloak) reportUnusedMappers(r *Report, in keycloakClient, place string) {
+	for _, m := range in.Mappers {
+		if m.Kind != "oidc-usersessionmodel-note-mapper" {
+			r.add("clients", fmt.Sprintf("%s, mapper %s (%s)", place, m.Name, m.Kind), "tokens that an application gets on its own behalf have no claims", "let APIs check the client_id, or the permissions in the scope")
+		}
 	}
 }
 
@@ -169,18 +184,17 @@ func (k *keycloak) reportClient(r *Report, in keycloakClient, place string) {
 	if in.Implicit {
 		r.add("clients", place, "the implicit grant does not exist: OAuth 2.1 has removed it", "let the application use the authorization code with PKCE")
 	}
-	if isFalse(in.FullScope) {
-		r.add("clients", place, "tokens of the client have all roles of the user (fullScopeAllowed is false)", "let the application ignore other roles")
-	}
-	for _, scope := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(in.DefaultScopes, in.OptionalScopes)))) {
-		if !isKeycloakScope(scope) {
-			r.add("clients", place, fmt.Sprintf("the client scope %.60q is not imported: tokens do not get its claims and audience", scope), "add it to scopeClaims of the application (docs/claims.md), or create a resource server with a permission of this name")
-		}
-	}
-	k.reportMappers(r, "clients", place, in.Mappers)
 	if len(in.FlowOverrides) > 0 {
 		r.add("clients", place, "the client has a sign-in flow of its own", "set its authFlowId after you have stored the translated flow")
 	}
+}
+
+// keycloakText returns a text that is not a key of a translation.
+func keycloakText(text string) string {
+	if strings.HasPrefix(text, "${") {
+		return ""
+	}
+	return text
 }
 
 // keycloakURI returns a URI that may be relative to the root URL of its client.

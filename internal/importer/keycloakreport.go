@@ -93,7 +93,7 @@ func (k *keycloak) unread(r *Report) unreadMembers {
 		"groups.parentId", "groups.subGroupCount", "groups.access", "groups.subGroups.parentId", "groups.subGroups.subGroupCount", "groups.subGroups.access",
 		"users.totp", "users.disableableCredentialTypes", "users.access", "users.origin", "users.self", "users.credentials.id", "users.credentials.priority",
 		"clients.access", "clients.attributes.client.secret.creation.time", "clients.attributes.realm_client", "clients.nodeReRegistrationTimeout",
-		"clientScopes.id", "clientScopes.protocol", "clientScopes.attributes", "clientScopes.description",
+		"clientScopes.id", "clientScopes.description", "clientScopes.attributes.display.on.consent.screen", "clientScopes.attributes.consent.screen.text", "clientScopes.attributes.gui.order",
 		// Other code reports them.
 		"authenticationFlows", "authenticatorConfig", "components", "users.attributes", "clients.protocolMappers", "clientScopes.protocolMappers",
 	}}
@@ -115,55 +115,6 @@ func (k *keycloak) reportRealm(r *Report) {
 	}
 	for _, path := range k.realm.DefaultGroups {
 		r.add("groups", "group "+path, "users who sign up later do not become members of the default groups (defaultGroups)", "let the sign-up flow or an administrator add users to them")
-	}
-}
-
-// keycloakScopes are the client scopes of every realm, with the claims of their mappers. Others, and other claims,
-// are those of this realm.
-func keycloakScopes() map[string][]string {
-	return map[string][]string{
-		"acr": nil, "address": nil, "basic": {"auth_time"}, "email": {"email", "email_verified"}, "microprofile-jwt": {"upn", "groups"}, "offline_access": nil, "openid": nil,
-		"organization": {"organization"}, "phone": {"phone_number", "phone_number_verified"}, "role_list": nil, "roles": nil, "saml_organization": nil, "web-origins": nil,
-		"profile":         {"name", "given_name", "family_name", "middle_name", "nickname", "preferred_username", "profile", "picture", "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at"},
-		"service_account": {"clientId", "client_id", "clientHost", "clientAddress"},
-	}
-}
-
-// isKeycloakScope reports whether every realm has the client scope. Its claims are standard ones.
-func isKeycloakScope(name string) bool {
-	_, known := keycloakScopes()[name]
-	return known
-}
-
-// isKeycloakMapper reports whether the client scope has the mapper in every realm.
-func isKeycloakMapper(scope string, m keycloakMapper) bool {
-	claim := string(m.Config["claim.name"])
-	if claim == "" {
-		return !strings.Contains(m.Kind, "hardcoded") && m.Kind != "oidc-audience-mapper" && m.Kind != "oidc-script-based-protocol-mapper"
-	}
-	return slices.Contains(keycloakScopes()[scope], claim) || scope == "roles" && (claim == "realm_access.roles" || claim == "resource_access.${client_id}.roles")
-}
-
-// reportScopes reports the client scopes, which have claims and audiences of their own.
-func (k *keycloak) reportScopes(r *Report) {
-	for _, s := range k.realm.Scopes.List {
-		place := "client scope " + s.Name
-		if !isKeycloakScope(s.Name) {
-			r.add("client scopes", place, "the client scope is not imported, with its mappers", "add it to scopeClaims of the applications (docs/claims.md), or create a resource server with a permission of this name")
-			k.reportMappers(r, "client scopes", place, s.Mappers)
-			continue
-		}
-		k.reportMappers(r, "client scopes", place, slices.DeleteFunc(slices.Clone(s.Mappers), func(m keycloakMapper) bool { return isKeycloakMapper(s.Name, m) }))
-		if s.Name == "roles" && len(s.Mappers) > 0 {
-			r.add("client scopes", place, "tokens do not have roles in realm_access and resource_access", "let the applications request the scope roles, or add the claim {name: realm_access.roles, source: roles, targets: [accessToken]} to them (docs/claims.md)")
-		}
-	}
-}
-
-// reportMappers reports each mapper by its name.
-func (k *keycloak) reportMappers(r *Report, subject, place string, mappers []keycloakMapper) {
-	for _, m := range mappers {
-		r.add(subject, fmt.Sprintf("%s, mapper %s (%s)", place, m.Name, m.Kind), "protocol mappers are not imported", "add a claim to the application: claims, scopeClaims or token.accessToken.userAttributes (docs/claims.md)")
 	}
 }
 

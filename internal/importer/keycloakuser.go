@@ -120,6 +120,7 @@ func (k *keycloak) user(r *Report, in *keycloakUser, at string) *User {
 			u.Others[name] = slices.Clone([]string(values))
 		}
 	}
+	k.addAddress(u)
 	k.reportAdministration(r, "users", at, in.ClientRoles)
 	r.addBad("users", in.partsAt(at)...)
 	for _, identity := range in.Identities.List {
@@ -166,6 +167,40 @@ func groupPaths(names []string) (paths []string) {
 // an administrator changes, unlike an attribute of this name.
 func isMemberClaim(name string) bool {
 	return slices.Contains([]string{"username", "preferred_username", "email", "email_verified"}, name)
+}
+
+// addAddress adds the claim address, whose parts are attributes in Keycloak. The address mapper of the realm names them.
+func (k *keycloak) addAddress(u *User) {
+	address := map[string]any{}
+	for part, attribute := range k.addressParts() {
+		if text := textOf(u.Others[attribute]); text != "" {
+			address[part] = text
+			if u.PartOf == nil {
+				u.PartOf = map[string]string{}
+			}
+			u.PartOf[attribute] = "address"
+		}
+	}
+	if len(address) > 0 && u.Others["address"] == nil {
+		u.Others["address"] = address
+	}
+}
+
+// addressParts returns the attributes of the parts of an address.
+func (k *keycloak) addressParts() map[string]string {
+	parts := map[string]string{"formatted": "formatted", "street_address": "street", "locality": "locality", "region": "region", "postal_code": "postal_code", "country": "country"}
+	for _, s := range k.realm.Scopes.List {
+		for _, m := range s.Mappers {
+			if m.Kind != "oidc-address-mapper" {
+				continue
+			}
+			for part, attribute := range parts {
+				parts[part] = firstText(m.text("user.attribute."+strings.TrimSuffix(part, "_address")), attribute)
+			}
+			return parts
+		}
+	}
+	return parts
 }
 
 // keycloakAttribute returns the standard claim that Keycloak's mappers fill from an attribute.

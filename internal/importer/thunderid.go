@@ -245,6 +245,7 @@ func (s *thunderID) addClient(content *Resources, r *Report, d thunderDocument, 
 			users: len(grants) == 0 || slices.Contains(grants, "authorization_code"), service: slices.Contains(grants, "client_credentials"), refresh: slices.Contains(grants, "refresh_token")}
 		c.singlePage, c.pkce = allWeb(c.redirects), member(config, "pkceRequired") == true
 		s.reportMembers(r, "application", d, c.clientID, config)
+		s.setClaims(r, &c, d, config)
 		if c.clientID == "" || strings.Contains(c.clientID, "{{") {
 			r.add("clients", d.place, "the export has no client id", "create the application by hand")
 			return
@@ -258,8 +259,8 @@ func (s *thunderID) addClient(content *Resources, r *Report, d thunderDocument, 
 // thunderMembers are the members of resources that are imported, or that say nothing that could be lost.
 func thunderMembers() map[string][]string {
 	return map[string][]string{
-		"application": {"id", "name", "handle", "description", "url", "inboundAuthConfig", "resourceType", "type"},
-		"config":      {"clientId", "clientSecret", "redirectUris", "grantTypes", "responseTypes", "tokenEndpointAuthMethod", "publicClient", "pkceRequired"},
+		"application": {"id", "name", "handle", "description", "url", "inboundAuthConfig", "assertion", "resourceType", "type"},
+		"config":      {"clientId", "clientSecret", "redirectUris", "grantTypes", "responseTypes", "tokenEndpointAuthMethod", "publicClient", "pkceRequired", "scopes", "scopeClaims", "token", "userInfo"},
 		"group":       {"id", "name", "description", "members", "resourceType"},
 		"role":        {"id", "name", "description", "permissions", "assignments", "resourceType"},
 		"user":        {"id", "type", "attributes", "credentials", "resourceType"},
