@@ -219,12 +219,12 @@ func (l *linker) sort() {
 	l.list = sorted
 }
 
-// dependencies lists the declared resources of the same noun that must precede a resource,
+// dependencies lists the declared resources that must precede a resource,
 // in a stable order: those it refers to, and the sub-flows of a flow. Sub-flows are not
 // referred to by id: the check of the flow reports missing ones.
 func (l *linker) dependencies(in *linkedResource) (list []*linkedResource) {
 	for _, m := range in.Noun.nameReferences(in.Document) {
-		if next := in.dependsOn[m.path]; next != nil && next.Noun.Plural == in.Noun.Plural {
+		if next := in.dependsOn[m.path]; next != nil {
 			list = append(list, next)
 		}
 	}

@@ -132,6 +132,9 @@ func (n Noun) nameReferences(d *schemas.Document) (list []nameReference) {
 	for _, r := range n.references {
 		add(r.path, d.TextAt(r.path), r.to, r.flowType)
 	}
+	if n.Plural == "identityProviders" {
+		addMappedGroups(d, add)
+	}
 	if n.principals == "" {
 		return list
 	}
@@ -139,6 +142,21 @@ func (n Noun) nameReferences(d *schemas.Document) (list []nameReference) {
 		add(fmt.Sprintf("%s[%d].id", n.principals, i), item.TextAt("id"), principalNouns()[item.TextAt("type")], "")
 	}
 	return list
+}
+
+// addMappedGroups adds the groups and units that the mapping of an identity provider names.
+func addMappedGroups(d *schemas.Document, add func(path, value, to string, t schemas.FlowType)) {
+	for i, g := range d.ItemsAt("mapping.groups") {
+		at := fmt.Sprintf("mapping.groups[%d]", i)
+		add(at+".below", g.TextAt("below"), "groups", "")
+		add(at+".unit", g.TextAt("unit"), "organizationUnits", "")
+		if byName := g.At("map"); byName != nil {
+			for _, name := range byName.Members() {
+				path := schemas.MemberPath(at+".map", name)
+				add(path, d.TextAt(path), "groups", "")
+			}
+		}
+	}
 }
 
 func isText(d *schemas.Document) bool {

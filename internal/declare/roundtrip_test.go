@@ -52,6 +52,31 @@ func roundTrip(t *testing.T, first, second *fixture, content string) {
 	same(t, was, second.files())
 }
 
+// TestRoundTripOfMappings: the groups of a mapping are written by their names, and created before the provider.
+func TestRoundTripOfMappings(t *testing.T) {
+	first := newFixture(t)
+	roundTrip(t, first, newFixture(t), `
+resourceServers: [{handle: wiki, name: Wiki, identifier: "https://wiki.example.com", resources: [{handle: pages, actions: [{handle: write}]}]}]
+groups: [{name: Writers}, {name: Sales}, {name: Staff, members: [{type: group, id: Sales}]}]
+roles: [{name: Writer, permissions: ["wiki:pages:write"], assignments: [{type: group, id: Writers}]}]
+identityProviders:
+  - handle: corp
+    name: Corp
+    issuer: https://login.example.org
+    clientId: postern
+    mapping:
+      userinfo: true
+      attributes: [{from: address.country, to: locale, default: en, apply: firstSignIn}, {from: email, to: email, verifiedBy: email_verified, domains: [example.com]}]
+      groups: [{from: groups, map: {"a.b/c": Writers, sal: Sales}}, {from: groups, below: Staff, prefix: x-, removePrefix: true}]
+      permissions: ["wiki:pages:write"]`)
+	text := string(first.files()["identity-providers/corp.yaml"])
+	for _, want := range []string{"a.b/c: Writers", "below: Staff", "wiki:pages:write"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
 // secrets sets each variable that an export names.
 func secrets(files map[string][]byte) (list []string) {
 	for _, text := range files {

@@ -34,7 +34,6 @@ func completeMapping(w *writeContext, p *schemas.IdentityProvider) {
 		}
 		g.Map = byName
 	}
-	slices.Sort(p.Mapping.Permissions)
 	if p.Mapping.IsZero() && len(p.Mapping.Permissions) == 0 {
 		p.Mapping = nil
 	}
