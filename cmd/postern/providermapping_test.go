@@ -18,6 +18,7 @@ import (
 	"github.com/postern-id/postern/internal/federation"
 	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -35,7 +36,14 @@ type mappedProvider struct {
 // becomes its id.
 func newMappedProvider(t *testing.T, mapping string, environ ...string) *mappedProvider {
 	t.Helper()
-	w := newTestApp(t, append([]string{"POSTERN_OUTBOUND_ALLOW=127.0.0.1"}, environ...)...)
+	return newMappedProviderAt(t, newTestApp(t, append([]string{outboundToProvider}, environ...)...), mapping)
+}
+
+// outboundToProvider allows requests to the provider.
+const outboundToProvider = "POSTERN_OUTBOUND_ALLOW=127.0.0.1"
+
+func newMappedProviderAt(t *testing.T, w *testApp, mapping string) *mappedProvider {
+	t.Helper()
 	m := &mappedProvider{testApp: w, t: t, groups: map[string]string{}}
 	site := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { m.provider.ServeHTTP(rw, r) }))
 	t.Cleanup(site.Close)
@@ -687,19 +695,19 @@ func TestLastAdministratorOfAProvider(t *testing.T) {
 	}
 }
 
-// TestConcurrentMappedSignIns: sign-ins at once all complete, and leave the claims of one of them; the answer of a
-// provider counts once.
+// TestConcurrentMappedSignIns: sign-ins at once all complete, and leave the claims of one of them.
 func TestConcurrentMappedSignIns(t *testing.T) {
-	onDatabases(t, func(t *testing.T, environ ...string) {
-		m := newMappedProvider(t, `{"attributes":[{"from":"given_name","to":"given_name"},{"from":"family_name","to":"family_name"}],"groups":[{"from":"groups","map":{"a":"<engineering>","b":"<sales>"}}]}`, environ...)
+	const mapping = `{"attributes":[{"from":"given_name","to":"given_name"},{"from":"family_name","to":"family_name"}],"groups":[{"from":"groups","map":{"a":"<engineering>","b":"<sales>"}}]}`
+	concurrent := func(t *testing.T, m *mappedProvider, other *testApp) {
 		u := m.signedIn("ada", nil)
+		at := []*mappedProvider{m, {testApp: other, t: t, provider: m.provider, app: m.app}}
 		claims := []map[string]any{{"given_name": "a", "family_name": "a", "groups": []string{"a"}}, {"given_name": "b", "family_name": "b", "groups": []string{"b"}}}
 		var group sync.WaitGroup
 		steps := make([]schemas.Step, 8)
 		for i := range steps {
 			s := m.begin(m.app, "AUTHENTICATION")
 			group.Go(func() {
-				steps[i] = m.answerAs(s, federationtest.Person{Subject: "ada", Claims: claims[i%2]}, "")
+				steps[i] = at[i/2%2].answerAs(s, federationtest.Person{Subject: "ada", Claims: claims[i%2]}, "")
 			})
 		}
 		group.Wait()
@@ -713,6 +721,15 @@ func TestConcurrentMappedSignIns(t *testing.T) {
 		if u.Text("given_name") != u.Text("family_name") || m.memberships(u.ID) != want {
 			t.Errorf("the attributes are %v, and the groups %s", u.Attributes, m.memberships(u.ID))
 		}
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		m := newMappedProvider(t, mapping)
+		concurrent(t, m, m.testApp)
+	})
+	t.Run("two instances on postgres", func(t *testing.T) {
+		sequential(t)
+		one, two := twoInstances(t, outboundToProvider, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+		concurrent(t, newMappedProviderAt(t, one, mapping), two)
 	})
 }
 
@@ -744,5 +761,59 @@ func TestStatementsOfProviders(t *testing.T) {
 	long := federation.Statement{IDToken: federation.Document{"a": json.RawMessage(`{"b":"` + strings.Repeat("x", 200000) + `"}`)}}
 	if got := long.For(mapping); len(datatest.Marshal(t, got)) > 10000 || len(got.Map(mapping).Values) != 0 {
 		t.Errorf("a run keeps a claim of 200,000 bytes")
+	}
+}
+
+// TestPresetsOfProviders: the mapping of each preset of the console is accepted, and takes what the provider documents.
+func TestPresetsOfProviders(t *testing.T) {
+	var presets []struct {
+		Name, Issuer string
+		Scopes       []string
+		Mapping      json.RawMessage
+	}
+	datatest.Unmarshal(t, datatest.ReadFile(t, "../../server/console/web/src/presets.json"), &presets)
+	type claims = map[string]any
+	names := claims{"given_name": "Ada", "family_name": "Lovelace", "name": "Ada Lovelace", "picture": "https://img.example/a.png", "locale": "en"}
+	with := func(all ...claims) claims {
+		merged := claims{}
+		for _, c := range all {
+			maps.Copy(merged, c)
+		}
+		return merged
+	}
+	email := claims{"email": "ada@example.org", "email_verified": true}
+	sends := map[string]federationtest.Person{
+		"Auth0":     {Claims: with(names, email, claims{"nickname": "ada"})},
+		"GitLab":    {Claims: with(email, claims{"groups_direct": []string{"acme"}}), Userinfo: with(email, claims{"name": "Ada Lovelace", "nickname": "ada", "groups": []string{"acme", "acme/dev"}})},
+		"Google":    {Claims: with(names, email, claims{"hd": "example.org"})},
+		"Keycloak":  {Claims: with(names, email, claims{"preferred_username": "ada", "realm_access": claims{"roles": []string{"admin"}}})},
+		"Microsoft": {Claims: with(names, claims{"email": "ada@example.org", "preferred_username": "ada@example.org", "xms_edov": true, "groups": []string{"a3f1c0de-0000-4000-8000-000000000001"}})},
+		"Okta":      {Claims: claims{"name": "Ada Lovelace"}, Userinfo: with(names, email, claims{"zoneinfo": "Europe/London"})},
+		"Postern":   {Claims: with(names, email)},
+		"Slack":     {Userinfo: with(names, email, claims{"https://slack.com/team_id": "T1", "ok": true})},
+	}
+	m := newMappedProvider(t, "")
+	for _, p := range presets {
+		t.Run(p.Name, func(t *testing.T) {
+			who, known := sends[p.Name]
+			if rec := m.remap(string(p.Mapping)); rec.Code != http.StatusOK || !known {
+				t.Fatalf("known: %t, %d %s", known, rec.Code, rec.Body)
+			}
+			who.Subject = strings.ToLower(p.Name)
+			before := len(m.eventsOf(schemas.IdentityMapped))
+			u := m.userOf(m.signInAs(who, ""))
+			m.attribute(u, "name", "Ada Lovelace")
+			m.attribute(u, "email", "ada@example.org")
+			m.attribute(u, "email_verified", nil) // trusting the provider is left to administrators
+			if got := m.memberships(u.ID); got != "" {
+				t.Errorf("a preset gives the groups %s", got)
+			}
+			if len(m.eventsOf(schemas.IdentityMapped)) != before+1 || m.skipped() != "" {
+				t.Errorf("skipped %q", m.skipped())
+			}
+		})
+	}
+	if len(presets) != len(sends) {
+		t.Errorf("%d presets, expected %d", len(presets), len(sends))
 	}
 }

@@ -1,6 +1,7 @@
 // What identity providers need from an administrator: presets of known ones, and the redirect URI to
 // register there.
 import { useId, useState } from "react";
+import known from "./presets.json";
 import { serverURL } from "./session";
 import { t } from "./texts";
 import { CopyButton } from "./ui";
@@ -14,17 +15,12 @@ interface Preset {
   issuer: string;
   /** where says where the provider registers clients. */
   where: string;
+  scopes: string[];
+  /** mapping has the claims that the provider documents: docs/federation.md cites them. */
+  mapping: Value;
 }
 
-const presets: Preset[] = [
-  { name: "Auth0", handle: "auth0", issuer: "https://DOMAIN.auth0.com/", where: "Auth0 dashboard: Applications, Create Application, Regular Web Application. The redirect URI belongs to Allowed Callback URLs." },
-  { name: "GitLab", handle: "gitlab", issuer: "https://gitlab.com", where: "GitLab: Preferences, Applications, Add new application, with the scopes openid, profile and email. For your own server, replace the issuer by its address." },
-  { name: "Google", handle: "google", issuer: "https://accounts.google.com", where: "Google Cloud console: Google Auth Platform, Clients, Create client, type Web application. The redirect URI belongs to Authorized redirect URIs." },
-  { name: "Keycloak", handle: "keycloak", issuer: "https://HOST/realms/REALM", where: "Keycloak admin console: Clients, Create client, type OpenID Connect, with Client authentication. The redirect URI belongs to Valid redirect URIs, the secret is under Credentials." },
-  { name: "Microsoft", handle: "microsoft", issuer: "https://login.microsoftonline.com/TENANT-ID/v2.0", where: "Microsoft Entra admin center: App registrations, New registration, redirect URI of the platform Web. The secret is under Certificates & secrets, the tenant id on the overview." },
-  { name: "Okta", handle: "okta", issuer: "https://DOMAIN.okta.com", where: "Okta admin console: Applications, Create App Integration, OIDC, Web Application. The redirect URI belongs to Sign-in redirect URIs." },
-  { name: "Postern", handle: "postern", issuer: "https://HOST", where: "Console of the other server: Applications, Create, web application with a server." },
-];
+const presets: Preset[] = known;
 
 /** ProviderPreset fills the form of a new provider. */
 export function ProviderPreset({ value, onChange }: { value: Value; onChange: (value: Value) => void }) {
@@ -35,7 +31,7 @@ export function ProviderPreset({ value, onChange }: { value: Value; onChange: (v
     setName(chosen);
     const found = presets.find((one) => one.name === chosen);
     if (found) {
-      onChange({ ...value, name: found.name, handle: found.handle, issuer: found.issuer, scopes: ["openid", "profile", "email"] });
+      onChange({ ...value, name: found.name, handle: found.handle, issuer: found.issuer, scopes: found.scopes, mapping: found.mapping });
     }
   };
   return (

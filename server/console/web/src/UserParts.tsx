@@ -55,6 +55,9 @@ interface Memberships {
 /** factorNames are the names of the types of second factors. */
 const factorNames: Record<string, string> = { "totp": "Authenticator app", "recovery-codes": "Recovery codes" };
 
+/** ownerNames are the names of the owners of attributes that are no identity providers. */
+const ownerNames: Record<string, string> = { administrator: "Administrators", user: "The user", flow: "Flows" };
+
 const facts = (...list: (string | false | undefined)[]) => list.filter(Boolean).join(" · ");
 
 const used = (time: string | null | undefined) => (time ? t("last used {time}", { time: formatTime(time) }) : t("never used"));
@@ -67,10 +70,10 @@ export const useParts = (id: string) => useQuery({ queryKey: ["parts", id], quer
 async function parts(id: string): Promise<Parts> {
   const user = { path: { id } };
   const params = { ...user, query: { limit: 100 } };
-  const [passkeys, factors, identities, sessions, consents, access, profile] = await Promise.all([
+  const [passkeys, factors, identities, sessions, consents, access, profile, owners] = await Promise.all([
     api.GET("/users/{id}/passkeys", { params }), api.GET("/users/{id}/factors", { params }), api.GET("/users/{id}/identities", { params }),
     api.GET("/users/{id}/sessions", { params }), api.GET("/users/{id}/consents", { params }), api.GET("/users/{id}/access", { params: user }),
-    api.GET("/users/{id}/profile", { params: user }),
+    api.GET("/users/{id}/profile", { params: user }), api.GET("/users/{id}/attribute-owners", { params }),
   ]);
   const { groups, totalGroups, roles, totalRoles } = must(access);
   const hasPassword = must(profile).password;
@@ -78,6 +81,7 @@ async function parts(id: string): Promise<Parts> {
     { title: "Passkeys", path: "passkeys", ...deletion, isMethod: true, empty: "The user adds a passkey on the account page, or with an invitation.", list: must(passkeys).passkeys.map((p) => ({ id: p.id, label: p.name, note: facts(p.authenticator !== p.name && p.authenticator, t("added {time}", { time: formatTime(p.createdAt) }), used(p.lastUsedAt), p.backedUp ? t("synced") : t("not synced"), former(p)) })) },
     { title: "Second factors", path: "factors", ...deletion, empty: "The user sets up a second factor, such as an authenticator app, on the account page.", list: must(factors).factors.map((f) => ({ id: f.type, label: t(factorNames[f.type] ?? f.type), note: facts(formatTime(f.createdAt), f.disabledAt ? t("disabled for new browsers since {time}", { time: formatTime(f.disabledAt) }) : undefined, former(f)) })) },
     { title: "Linked identities", path: "identities", ...deletion, isMethod: true, empty: "An identity is linked when the user signs in with an identity provider.", list: must(identities).identities.map((i) => ({ id: i.id, label: i.provider.name, note: facts(i.name ?? i.subject, t("linked {time}", { time: formatTime(i.createdAt) }), used(i.lastUsedAt), former(i)) })) },
+    { title: "Attributes with an owner", path: "attribute-owners", action: "Release", question: "Release the attribute {name} of the user {user}? Afterwards, users and administrators can change it, and an identity provider does not.", empty: "Users and administrators can change all attributes.", list: must(owners).attributeOwners.map((o) => ({ id: o.attribute, label: o.attribute, note: o.providerName ?? t(ownerNames[o.owner] ?? o.owner) })) },
     { title: "Sessions", path: "sessions", question: "End the session {name} of the user {user}? The user must sign in there again.", empty: "The user is not signed in.", action: "End", all: { action: "End all sessions", question: "End all sessions of the user {user}? The user must sign in again everywhere. If they are your own, the one of this browser stays." }, list: must(sessions).sessions.map((s) => ({ id: s.id, label: (s.client && device(s.client)) || s.id, note: formatTime(s.createdAt) })) },
     {
       title: "Applications with access", path: "consents", action: "Withdraw", empty: "The user has not given an application access.", question: "Withdraw the access of {name}? Its tokens for this user become invalid, and it must ask the user again.",

@@ -1,6 +1,12 @@
 // The texts of the pages of users and their invitations. The English texts are the keys.
 
 export const german: Record<string, string> = {
+  "Attributes with an owner": "Attribute mit Eigentümer",
+  "Release": "Freigeben",
+  "Release the attribute {name} of the user {user}? Afterwards, users and administrators can change it, and an identity provider does not.": "Das Attribut {name} von {user} freigeben? Danach können Benutzer und die Administration es ändern, und ein Identitätsanbieter ändert es nicht mehr.",
+  "Users and administrators can change all attributes.": "Benutzer und die Administration können alle Attribute ändern.",
+  "Administrators": "Die Administration",
+  "The user": "Der Benutzer",
   "Invitation": "Einladung",
   "Application": "Anwendung",
   "Invite": "Einladen",
@@ -56,6 +62,12 @@ export const german: Record<string, string> = {
 };
 
 export const french: Record<string, string> = {
+  "Attributes with an owner": "Attributs avec un propriétaire",
+  "Release": "Libérer",
+  "Release the attribute {name} of the user {user}? Afterwards, users and administrators can change it, and an identity provider does not.": "Libérer l’attribut {name} de {user} ? Ensuite, les utilisateurs et les administrateurs peuvent le modifier, et un fournisseur d’identité ne le modifie plus.",
+  "Users and administrators can change all attributes.": "Les utilisateurs et les administrateurs peuvent modifier tous les attributs.",
+  "Administrators": "Les administrateurs",
+  "The user": "L’utilisateur",
   "Invitation": "Invitation",
   "Application": "Application",
   "Invite": "Inviter",
