@@ -28,12 +28,11 @@ type origins struct {
 	mu    sync.Mutex
 	until time.Time
 	known map[string]OriginTrust
-	// loopback has the hosts of loopback origins: their redirect URIs are registered for every port (RFC 8252
-	// §7.3), and a development server takes the next free one.
-	loopback map[string]OriginTrust
 }
 
-// OriginTrust returns how far an origin is trusted. If that fails it is UnknownOrigin.
+// OriginTrust returns how far an origin is trusted. If that fails it is UnknownOrigin. Origins are compared exactly, those
+// of loopback addresses too: any port is for the redirect URIs of native apps (RFC 8252 §7.3), and a page at another port
+// is of another program of this machine, which may be anyone's.
 func (p *Provider) OriginTrust(ctx context.Context, origin string) OriginTrust {
 	p.origins.mu.Lock()
 	defer p.origins.mu.Unlock()
@@ -42,17 +41,11 @@ func (p *Provider) OriginTrust(ctx context.Context, origin string) OriginTrust {
 		if err != nil {
 			return UnknownOrigin
 		}
-		p.origins.until, p.origins.known, p.origins.loopback = now.Add(originsTTL), map[string]OriginTrust{}, map[string]OriginTrust{}
+		p.origins.until, p.origins.known = now.Add(originsTTL), map[string]OriginTrust{}
 		p.origins.add(others, ClientOrigin)
 		p.origins.add(vouched, TrustedOrigin) // one of both is trusted
 	}
-	if trust := p.origins.known[origin]; trust != UnknownOrigin {
-		return trust
-	}
-	if bare, loopback := withoutPort(origin); loopback {
-		return p.origins.loopback[bare]
-	}
-	return UnknownOrigin
+	return p.origins.known[origin]
 }
 
 // add records the trust in the origins of redirect URIs.
@@ -60,9 +53,6 @@ func (o *origins) add(uris []string, trust OriginTrust) {
 	for _, uri := range uris {
 		if own := originOf(uri); own != "" {
 			o.known[own] = trust
-			if bare, ok := withoutPort(own); ok {
-				o.loopback[bare] = trust
-			}
 		}
 	}
 }
