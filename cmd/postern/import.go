@@ -57,8 +57,8 @@ func (c importCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	foreseen.Write(p.stdout)
-	if c.DryRun {
-		return c.writeFlows(p, h, planned)
+	if c.DryRun || planned.IsEmpty() {
+		return errors.Join(c.writeFlows(p, h, planned), emptiness(planned))
 	}
 	fmt.Fprintf(p.stdout, "\nimport from %s\n", c.Product)
 	done, found, err := c.run(ctx, p, h, source, false)
@@ -68,7 +68,18 @@ func (c importCommand) Run(ctx context.Context, p program) error {
 	if !reflect.DeepEqual(found.Findings(), foreseen.Findings()) { // something has changed meanwhile
 		found.Write(p.stdout)
 	}
-	return c.writeFlows(p, h, done)
+	return errors.Join(c.writeFlows(p, h, done), emptiness(done))
+}
+
+// emptiness returns the error of an import that imports nothing; nil for another one.
+func emptiness(r *importer.Result) error {
+	switch {
+	case !r.IsEmpty():
+		return nil
+	case r.Refused > 0:
+		return fmt.Errorf("nothing was imported: %s of the export cannot be imported; the report above has the reasons", countOf(r.Refused, "users"))
+	}
+	return errors.New("nothing was imported: the export has no users, and nothing else that can be imported; check that it is the whole export of the product")
 }
 
 // run runs the import, or a dry run, and prints its counts. The files of details are those of the last

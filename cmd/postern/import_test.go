@@ -353,3 +353,26 @@ func TestImportedFlows(t *testing.T) {
 		mustRun(t, w.environ, "flow", command, dir)
 	}
 }
+
+// An import of nothing fails with the reason, and a misspelt column is named.
+func TestImportOfNothing(t *testing.T) {
+	w := newImportTest(t)
+	for name, test := range map[string]struct{ text, report, reason string }{
+		"a misspelt column": {"user-name;Email_Verified\nann;true\n", `has no attribute "user-name"; did you mean "username"?`, "nothing was imported: 1 user of the export cannot be imported; the report above has the reasons"},
+		"no users":          {"username\n", "can be imported: 0 users", "nothing was imported: the export has no users, and nothing else that can be imported"},
+	} {
+		for _, flags := range [][]string{{"--dry-run"}, nil} {
+			file := filepath.Join(t.TempDir(), "users.csv")
+			datatest.WriteFile(t, file, test.text)
+			var out, errors bytes.Buffer
+			p := program{args: append([]string{"import", "csv", file}, flags...), environ: w.environ, stdout: &out, stderr: &errors}
+			if code := p.run(t.Context()); code == exitFine || !strings.Contains(errors.String(), test.reason) || !strings.Contains(out.String(), test.report) {
+				t.Errorf("%s %q: %d %s%s", name, flags, code, out.String(), errors.String())
+			}
+		}
+	}
+	file := filepath.Join(t.TempDir(), "users.csv")
+	datatest.WriteFile(t, file, "username\tpassword\nann\tquiet harbour lantern\n")
+	expectTexts(t, w.importExport(t, "csv", file), "imported 1 user")
+	expectTexts(t, w.importExport(t, "csv", file), "1 exist already") // nothing is left to import
+}

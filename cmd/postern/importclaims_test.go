@@ -127,7 +127,7 @@ func (w *testApp) createStaffType(t *testing.T) {
 }
 
 // TestImportedClaims imports a realm with mappers of all usual kinds, and compares what its clients learn about a user
-// with what Keycloak tells them: the default client scopes apply to all tokens, the optional ones to those that request
+// with the tokens of Keycloak: the default client scopes apply to all tokens, the optional ones to those that request
 // them (https://www.keycloak.org/docs/26.0.7/server_admin/#_client_scopes_linking). Roles of Keycloak itself, such as
 // offline_access and those of the client account, are not imported.
 func TestImportedClaims(t *testing.T) {
@@ -178,4 +178,51 @@ func TestImportedClaims(t *testing.T) {
 		})
 	}
 	expectTexts(t, w.importExport(t, "keycloak", dir, "--type", "Staff"), "imported 0 users; 1 exist already")
+}
+
+// TestImportedThunderClaims: the members about claims of ThunderID have the same effect here, and attributes keep their
+// names in tokens.
+func TestImportedThunderClaims(t *testing.T) {
+	w := newImportTest(t)
+	out := w.importExport(t, "thunderid", writeExport(t, map[string]string{"shop.yaml": `resource_type: application
+id: 7e9d1e5e-3333-4a11-8a11-000000000031
+name: Shop
+inbound_auth_config:
+  - type: oauth2
+    config:
+      client_id: shop
+      client_secret: Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A
+      redirect_uris: ["` + rpRedirect + `"]
+      grant_types: [authorization_code, refresh_token]
+      scopes: [openid, profile, staff]
+      scope_claims: {profile: [firstName, username], staff: [groups]}
+      token: {access_token: {user_attributes: [username, lastName], validity_period: 600}}
+      user_info: {user_attributes: [firstName, groups]}
+---
+resource_type: group
+id: 7e9d1e5e-3333-4a11-8a11-000000000011
+name: Clerks
+members: [{type: user, id: 7e9d1e5e-3333-4a11-8a11-000000000001}]
+---
+resource_type: user
+id: 7e9d1e5e-3333-4a11-8a11-000000000001
+attributes: {username: pat, email: pat@example.com, firstName: Pat, lastName: Doe}
+credentials: {password: "` + rpPassword + `"}
+`}))
+	if strings.Contains(out, "not read") {
+		t.Error(out)
+	}
+	for scope, want := range map[string]map[string]string{
+		"openid":               {"accessToken": `{"username":"pat","lastName":"Doe"}`},
+		"openid profile":       {"idToken": `{"firstName":"Pat","username":"pat"}`, "userinfo": `{"firstName":"Pat"}`, "accessToken": `{"username":"pat","lastName":"Doe"}`},
+		"openid staff":         {"idToken": `{"groups":["Clerks"]}`, "userinfo": `{"groups":["Clerks"]}`, "accessToken": `{"username":"pat","lastName":"Doe"}`},
+		"openid email address": {"accessToken": `{"username":"pat","lastName":"Doe"}`},
+	} {
+		p := &party{testApp: w.testApp, t: t, http: newBrowser(t, w.http), mode: "query", id: "shop", secret: "Zk3v9QpL0sWx7Tn2Yb8Rc5Hd1Jg6Mf4A", method: schemas.AuthMethodBasic, redirect: rpRedirect}
+		got, _, _ := p.signInAndVerify("scope", scope)
+		if got.Expires != 600 {
+			t.Errorf("the access token expires in %d seconds", got.Expires)
+		}
+		p.wantClaims(scope+": ", p.collectClaims(got), want, "")
+	}
 }

@@ -142,8 +142,8 @@ func readList[T any](file, member string, into *[]T) error {
 // their user_id with a provider and no hashes or factors only.
 func (a *auth0) addUsers(file string) error {
 	var first *auth0User
-	err := withFile(file, func(r io.Reader) error {
-		return eachLine(r, records[auth0User]{report: NewReport(nil)}, func(_ int, u *auth0User) error { // Users reports malformed ones
+	err := withFile(file, func(r *positions) error {
+		return eachLine(r, records[auth0User]{report: NewReport(nil)}, func(_ string, u *auth0User) error { // Users reports malformed ones
 			first = u
 			return errEnough
 		})
@@ -156,8 +156,8 @@ func (a *auth0) addUsers(file string) error {
 		return nil
 	}
 	a.others = append(a.others, file)
-	return withFile(file, func(r io.Reader) error {
-		return eachLine(r, records[auth0User]{}, func(_ int, u *auth0User) error {
+	return withFile(file, func(r *positions) error {
+		return eachLine(r, records[auth0User]{}, func(_ string, u *auth0User) error {
 			id := auth0Key(u)
 			known := a.extra[id]
 			if known == nil {
@@ -194,7 +194,7 @@ var errEnough = errors.New("enough was read")
 
 // eachLine reads JSON values, one after the other or in a list. A malformed one is left out, and reported if
 // there is a report.
-func eachLine[T any](r io.Reader, in records[T], each func(i int, v *T) error) error {
+func eachLine[T any](r io.Reader, in records[T], each func(at string, v *T) error) error {
 	b := bufio.NewReaderSize(r, 1<<20)
 	start, err := b.Peek(64)
 	if len(start) == 0 && errors.Is(err, io.EOF) {
@@ -211,7 +211,7 @@ func eachLine[T any](r io.Reader, in records[T], each func(i int, v *T) error) e
 		} else if err != nil {
 			return fmt.Errorf("line %d: %w", i+1, err)
 		}
-		if err := in.one(i, raw, each); err != nil {
+		if err := in.one(in.position(d, raw), raw, each); err != nil {
 			return err
 		}
 	}
@@ -269,9 +269,10 @@ func (a *auth0) Users(r *Report, each func(*User) error) error {
 	}
 	for _, file := range a.users {
 		users := records[auth0User]{report: r, subject: "users", file: file, path: "users", unread: unreadMembers{r, []string{"users.updated_at", "users.last_login", "users.last_ip", "users.logins_count", "users.last_password_reset", "users.user_metadata", "users.app_metadata", "users.identities.profileData", "users.identities.isSocial", "users.email_verified"}}}
-		err := withFile(file, func(in io.Reader) error {
-			return eachLine(in, users, func(i int, u *auth0User) error {
-				out := a.user(r, u, place(file, i, u.UserID))
+		err := withFile(file, func(in *positions) error {
+			users.in = in.track()
+			return eachLine(in, users, func(at string, u *auth0User) error {
+				out := a.user(r, u, place(file, at, u.UserID))
 				for _, role := range u.Roles {
 					out.Roles = append(out.Roles, firstText(byName[role], role))
 				}

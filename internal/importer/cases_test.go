@@ -255,3 +255,48 @@ func TestPlaceholdersOfRealms(t *testing.T) {
 	}
 	wantFindings(t, report, "a placeholder is not filled in", "PASSWORD")
 }
+
+// Files of users from spreadsheets: other separators, a byte order mark, names of columns that nearly fit.
+func TestSeparators(t *testing.T) {
+	for name, text := range map[string]string{
+		"commas":     "username,given_name,groups\nann,Ann,\"staff; clerks\"\n",
+		"semicolons": "\ufeffusername;given_name;groups\r\nann;Ann;\"staff; clerks\"\r\n",
+		"tabs":       "username\tgiven_name\tgroups\nann\tAnn\tstaff; clerks\n",
+		"quotes":     "\"username\";\"given_name\";\"groups\"\n\"ann\";\"Ann\";\"staff; clerks\"\n",
+		"spaces":     "username, given_name ,groups\nann,Ann,staff; clerks\n",
+		"one column": "username\nann\n",
+	} {
+		file := filepath.Join(t.TempDir(), "users.csv")
+		datatest.WriteFile(t, file, text)
+		_, users, report := readExport(t, "csv", file, Options{})
+		if len(users) != 1 || users[0].Attributes["username"] != "ann" || name != "one column" && (users[0].Attributes["given_name"] != "Ann" || !slices.Equal(users[0].Groups, []string{"staff", "clerks"})) || len(report.Findings()) > 0 {
+			t.Errorf("%s: %+v, %+v", name, users, report.Findings())
+		}
+		if users[0].Place != "users.csv:2 (id ann)" {
+			t.Errorf("%s: the place is %s", name, users[0].Place)
+		}
+	}
+}
+
+// Places are lines and columns from 1, as editors show them.
+func TestPlaces(t *testing.T) {
+	for product, test := range map[string]struct{ file, text, want string }{
+		"csv":       {"users.csv", "username\nann\n\"b\nen\"\ncat\n", "users.csv:2 (id ann), users.csv:3 (id b\nen), users.csv:5 (id cat)"},
+		"jsonl":     {"users.jsonl", "{\"username\":\"ann\"}\n\n  {\"username\":\n\"ben\"}\n", "users.jsonl:1:1 (id ann), users.jsonl:3:3 (id ben)"},
+		"keycloak":  {"r-realm.json", "{\"realm\":\"r\",\n \"users\":[\n  {\"username\":\"ann\"}, {\"username\":\"ben\"},\n\n\t{\"username\":\"cat\"}]}", "r-realm.json:3:3 (username ann), r-realm.json:3:23 (username ben), r-realm.json:5:2 (username cat)"},
+		"auth0":     {"users.ndjson", "[{\"user_id\":\"auth0|1\",\"name\":\"A\"},\n {\"user_id\":\"auth0|2\",\"name\":\"B\"}]", "users.ndjson:1:2 (id auth0|1), users.ndjson:2:2 (id auth0|2)"},
+		"firebase":  {"users.json", "{\"users\":[\n{\"localId\":\"a\"}]}", "users.json:2:1 (id a)"},
+		"thunderid": {"users.yaml", "---\nresource_type: user\nid: a\nattributes: {username: ann}\n---\n- {resource_type: user, id: b, attributes: {username: ben}}\n- {resource_type: user, id: c, attributes: {username: cat}}\n", "users.yaml:2:1, users.yaml:6:3, users.yaml:7:3"},
+	} {
+		dir := t.TempDir()
+		datatest.WriteFile(t, filepath.Join(dir, test.file), test.text)
+		_, users, _ := readExport(t, product, dir, Options{})
+		var places []string
+		for _, u := range users {
+			places = append(places, u.Place)
+		}
+		if got := strings.Join(places, ", "); got != test.want {
+			t.Errorf("%s: %s, expected %s", product, got, test.want)
+		}
+	}
+}

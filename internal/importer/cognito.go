@@ -72,7 +72,7 @@ func (c *cognito) readPool(file string) (users bool, err error) {
 	if strings.HasSuffix(file, ".csv") {
 		return true, nil
 	}
-	err = withFile(file, func(r io.Reader) error {
+	err = withFile(file, func(r *positions) error {
 		d := newDecoder(r)
 		return eachMember(d, func(name string) error {
 			switch name {
@@ -82,7 +82,7 @@ func (c *cognito) readPool(file string) (users bool, err error) {
 				c.clients = append(c.clients, one)
 				return withoutValue(err)
 			case "Groups":
-				return records[cognitoGroup]{}.each(d, func(_ int, g *cognitoGroup) error {
+				return records[cognitoGroup]{}.each(d, func(_ string, g *cognitoGroup) error {
 					c.groups = append(c.groups, *g)
 					return nil
 				})
@@ -126,17 +126,18 @@ func (c *cognito) Resources(r *Report) (*Resources, error) {
 // Users implements Source.
 func (c *cognito) Users(r *Report, each func(*User) error) error {
 	for _, file := range c.files {
-		err := withFile(file, func(in io.Reader) error {
+		err := withFile(file, func(in *positions) error {
+			in.track()
 			if strings.HasSuffix(file, ".csv") {
-				return c.readCSV(in, func(i int, u *cognitoUser) error { return each(c.user(r, u, place(file, i, ""))) })
+				return c.readCSV(in, func(at string, u *cognitoUser) error { return each(c.user(r, u, place(file, at, ""))) })
 			}
 			d := newDecoder(in)
 			return eachMember(d, func(name string) error {
 				if name != "Users" {
 					return skipValue(d)
 				}
-				users := records[cognitoUser]{report: r, subject: "users", file: file, path: "users", unread: unreadMembers{r, []string{"users.UserLastModifiedDate", "users.UserStatus"}}}
-				return users.each(d, func(i int, u *cognitoUser) error { return each(c.user(r, u, place(file, i, ""))) })
+				users := records[cognitoUser]{report: r, subject: "users", file: file, in: in, path: "users", unread: unreadMembers{r, []string{"users.UserLastModifiedDate", "users.UserStatus"}}}
+				return users.each(d, func(at string, u *cognitoUser) error { return each(c.user(r, u, place(file, at, ""))) })
 			})
 		})
 		if err != nil {
@@ -147,13 +148,13 @@ func (c *cognito) Users(r *Report, each func(*User) error) error {
 }
 
 // readCSV reads a file whose header names the attributes.
-func (c *cognito) readCSV(in io.Reader, each func(i int, u *cognitoUser) error) error {
+func (c *cognito) readCSV(in io.Reader, each func(at string, u *cognitoUser) error) error {
 	records := csv.NewReader(in)
 	header, err := records.Read()
 	if err != nil {
 		return err
 	}
-	for i := 0; ; i++ {
+	for {
 		row, err := records.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -173,7 +174,7 @@ func (c *cognito) readCSV(in io.Reader, each func(i int, u *cognitoUser) error) 
 				}{name, row[j]})
 			}
 		}
-		if err := each(i, u); err != nil {
+		if err := each(rowPosition(records), u); err != nil {
 			return err
 		}
 	}

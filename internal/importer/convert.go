@@ -56,7 +56,7 @@ func (w *userWriter) attributes(u *User) map[string]any {
 			if whole := u.PartOf[name]; whole != "" && w.known(whole) {
 				continue
 			}
-			w.report.add("users", u.Place, fmt.Sprintf("the user type %q has no attribute %.64q", w.UserType, name), "add it to the user type before the import, if applications need it")
+			w.report.add("users", u.Place, fmt.Sprintf("the user type %q has no attribute %.64q%s", w.UserType, name, schemas.Hint(name, w.names)), "add it to the user type before the import, if applications need it")
 		}
 	}
 	return attributes

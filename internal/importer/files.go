@@ -89,36 +89,43 @@ type records[T any] struct {
 	report  *Report // nil: a malformed record is an error
 	subject string
 	file    string
+	in      *positions // of the file; nil without positions of records
 	unread  unreadMembers
 	path    string // of the records, such as users
 }
 
 // each reads a JSON list record by record. A malformed one is reported and left out.
-func (in records[T]) each(d *json.Decoder, each func(i int, v *T) error) error {
+// The position of a record is its line and column.
+func (in records[T]) each(d *json.Decoder, each func(at string, v *T) error) error {
 	if err := expectDelim(d, '['); err != nil {
 		return err
 	}
 	for i := 0; d.More(); i++ {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return fmt.Errorf("element %d: %w", i, err)
+			return fmt.Errorf("element %d: %w", i+1, err)
 		}
-		if err := in.one(i, raw, each); err != nil {
+		if err := in.one(in.position(d, raw), raw, each); err != nil {
 			return err
 		}
 	}
 	return expectDelim(d, ']')
 }
 
+// position returns the position of the record that a decoder has just read.
+func (in records[T]) position(d *json.Decoder, raw json.RawMessage) string {
+	return in.in.at(d.InputOffset() - int64(len(raw)))
+}
+
 // one reads a record.
-func (in records[T]) one(i int, raw json.RawMessage, each func(i int, v *T) error) error {
+func (in records[T]) one(at string, raw json.RawMessage, each func(at string, v *T) error) error {
 	v := new(T)
 	err := json.Unmarshal(raw, v)
 	switch {
 	case err != nil && in.report == nil:
-		return fmt.Errorf("element %d: %w", i, withoutValue(err))
+		return withoutValue(err)
 	case err != nil:
-		in.report.addBad(in.subject, badRow{placeOf(fmt.Sprintf("%s[%d]", filepath.Base(in.file), i), raw), withoutValue(err)})
+		in.report.addBad(in.subject, badRow{placeOf(place(in.file, at, ""), raw), withoutValue(err)})
 		return nil
 	}
 	if in.unread.report != nil {
@@ -127,7 +134,7 @@ func (in records[T]) one(i int, raw json.RawMessage, each func(i int, v *T) erro
 			in.unread.find(value, reflect.TypeFor[T](), in.path, "")
 		}
 	}
-	return each(i, v)
+	return each(at, v)
 }
 
 // skipValue reads the next value of a decoder without keeping it.
@@ -194,21 +201,21 @@ func decodeBOM(r io.Reader) io.Reader {
 }
 
 // withFile calls do with an open file, and adds its name to an error.
-func withFile(path string, do func(io.Reader) error) error {
+func withFile(path string, do func(*positions) error) error {
 	f, err := folder.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := do(decodeBOM(f)); err != nil {
+	if err := do(&positions{in: decodeBOM(f)}); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	return nil
 }
 
-// place returns the position of an element of a file.
-func place(path string, i int, id string) string {
-	text := fmt.Sprintf("%s[%d]", filepath.Base(path), i)
+// place returns the position of a record in a file, such as users.csv:3 or users.json:12:5.
+func place(path, at, id string) string {
+	text := strings.TrimSuffix(filepath.Base(path)+":"+at, ":")
 	if id = strings.TrimSpace(id); id != "" {
 		text += fmt.Sprintf(" (id %.64s)", id)
 	}

@@ -116,17 +116,18 @@ func (f *firebase) Resources(r *Report) (*Resources, error) {
 // Users implements Source.
 func (f *firebase) Users(r *Report, each func(*User) error) error {
 	for _, file := range f.files {
-		err := withFile(file, func(in io.Reader) error {
+		err := withFile(file, func(in *positions) error {
+			in.track()
 			if strings.HasSuffix(file, ".csv") {
-				return f.readCSV(in, func(i int, u *firebaseUser) error { return each(f.user(r, u, place(file, i, u.ID))) })
+				return f.readCSV(in, func(at string, u *firebaseUser) error { return each(f.user(r, u, place(file, at, u.ID))) })
 			}
 			d := newDecoder(in)
 			return eachMember(d, func(name string) error {
 				if name != "users" {
 					return skipValue(d)
 				}
-				users := records[firebaseUser]{report: r, subject: "users", file: file, path: "users", unread: unreadMembers{r, []string{"users.lastSignedInAt", "users.passwordUpdatedAt", "users.validSince", "users.tenantId"}}}
-				return users.each(d, func(i int, u *firebaseUser) error { return each(f.user(r, u, place(file, i, u.ID))) })
+				users := records[firebaseUser]{report: r, subject: "users", file: file, in: in, path: "users", unread: unreadMembers{r, []string{"users.lastSignedInAt", "users.passwordUpdatedAt", "users.validSince", "users.tenantId"}}}
+				return users.each(d, func(at string, u *firebaseUser) error { return each(f.user(r, u, place(file, at, u.ID))) })
 			})
 		})
 		if err != nil {
@@ -139,10 +140,10 @@ func (f *firebase) Users(r *Report, each func(*User) error) error {
 // readCSV reads the CSV export, whose columns have fixed positions: UID, email, email verified, hash,
 // salt, name, photo, four columns each for Google, Facebook, Twitter and GitHub, created, last sign-in,
 // phone.
-func (f *firebase) readCSV(in io.Reader, each func(i int, u *firebaseUser) error) error {
+func (f *firebase) readCSV(in io.Reader, each func(at string, u *firebaseUser) error) error {
 	records := csv.NewReader(in)
 	records.FieldsPerRecord = -1
-	for i := 0; ; i++ {
+	for {
 		row, err := records.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -161,7 +162,7 @@ func (f *firebase) readCSV(in io.Reader, each func(i int, u *firebaseUser) error
 				}{provider, id, row[9+4*j]})
 			}
 		}
-		if err := each(i, u); err != nil {
+		if err := each(rowPosition(records), u); err != nil {
 			return err
 		}
 	}

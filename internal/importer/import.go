@@ -80,6 +80,9 @@ func (in Import) Run(ctx context.Context, r *Report) (*Result, error) {
 	w.users.MayAdminister = in.MayAdminister
 	names, open := w.users.Attributes()
 	w.known = func(name string) bool { return open || slices.Contains(names, name) }
+	if w.names = names; in.columns() != nil {
+		w.names = append(slices.Clone(names), in.columns()...)
+	}
 	if err := w.writeAll(ctx); err != nil {
 		return nil, err
 	}
@@ -90,3 +93,14 @@ func (in Import) Run(ctx context.Context, r *Report) (*Result, error) {
 		"source": in.Product, "users": strconv.Itoa(result.Users), "skipped": strconv.Itoa(result.Skipped), "refused": strconv.Itoa(result.Refused),
 	})
 }
+
+// columns returns the names that records of the source can have besides those of attributes.
+func (in Import) columns() []string {
+	if table, is := in.Source.(interface{ Columns() []string }); is {
+		return table.Columns()
+	}
+	return nil
+}
+
+// IsEmpty reports whether nothing was imported, now or before.
+func (r *Result) IsEmpty() bool { return r.Users+r.Skipped+r.Existing+len(r.Resources) == 0 }

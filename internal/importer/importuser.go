@@ -21,6 +21,7 @@ type userWriter struct {
 	result    *Result
 	users     *directory.UserImport
 	known     func(attribute string) bool
+	names     []string                            // of attributes, and of columns of the source
 	origin    string                              // identifies the source, as resources record it
 	listed    map[string]bool                     // the plurals and keys of the resources of the source
 	ids       map[string]string                   // of resources, by plural and key

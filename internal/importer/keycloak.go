@@ -3,7 +3,6 @@ package importer
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func openKeycloak(dir string, o Options) (Source, error) {
 }
 
 // readRealm reads everything but the users of a file: a realm, or the list of all realms of a server.
-func (k *keycloak) readRealm(r io.Reader) error {
+func (k *keycloak) readRealm(r *positions) error {
 	return eachObject(r, func(d *json.Decoder) error {
 		members, holders := map[string]json.RawMessage{}, keycloakHolders{}
 		err := eachMember(d, func(name string) error {

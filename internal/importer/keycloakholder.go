@@ -23,7 +23,7 @@ type keycloakHolders struct {
 
 // read reads the list of users. Errors in records are those of the second reading.
 func (h *keycloakHolders) read(d *json.Decoder) error {
-	return records[keycloakHolder]{report: NewReport(nil)}.each(d, func(_ int, u *keycloakHolder) error {
+	return records[keycloakHolder]{report: NewReport(nil)}.each(d, func(_ string, u *keycloakHolder) error {
 		if u.ServiceAccount != "" {
 			h.accounts = append(h.accounts, *u)
 			return nil

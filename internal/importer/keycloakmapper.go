@@ -41,8 +41,9 @@ func (m keycloakMapper) targets(in *keycloakClient) (targets []string) {
 		name string
 		has  bool
 	}{{claims.IDToken, id}, {claims.UserInfo, m.is("userinfo.token.claim", id)}, {claims.AccessToken, inToken}, {claims.Introspection, m.is("introspection.token.claim", access)}} {
-		// The reply of introspection has a username of its own.
-		if t.has && !(t.name == claims.Introspection && strings.EqualFold(m.text("claim.name"), "username")) {
+		// The reply of introspection has these members of its own.
+		isMember := slices.Contains([]string{"username", "active", "token_type"}, strings.ToLower(m.text("claim.name")))
+		if t.has && !(t.name == claims.Introspection && isMember) {
 			targets = append(targets, t.name)
 		}
 	}
@@ -219,7 +220,7 @@ func claimType(label string) string {
 	return "string"
 }
 
-// convertGroups converts a mapper of the groups of which a user is a direct member. The names of imported groups are
+// convertGroups converts a mapper of the groups that have a user as a direct member. The names of imported groups are
 // their paths.
 func convertGroups(m keycloakMapper) converted {
 	c := schemas.Claim{Source: "groups", Direct: true}

@@ -132,6 +132,10 @@ func (k *keycloak) convertRoles(m keycloakMapper, in *keycloakClient) (out conve
 	if !slices.ContainsFunc(levels, func(l string) bool { return strings.Contains(l, clientIDOfName) }) {
 		return out.addRoles(c, levels, &roleSelection{k: k, of: in, clients: clients})
 	}
+	own := func(client string) bool { return client == in.ClientID }
+	if i := slices.IndexFunc(clients, own); i > 0 { // first, as the number of claims is limited
+		clients = slices.Insert(slices.Delete(clients, i, i+1), 0, in.ClientID)
+	}
 	for _, client := range clients {
 		named := slices.Clone(levels)
 		for i := range named {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +14,8 @@ import (
 func (k *keycloak) Users(r *Report, each func(*User) error) error {
 	for _, file := range k.files {
 		users := records[keycloakUser]{report: r, subject: "users", file: file, unread: k.unread(r), path: "users"}
-		err := withFile(file, func(in io.Reader) error {
+		err := withFile(file, func(in *positions) error {
+			users.in = in.track()
 			return eachObject(in, func(d *json.Decoder) error {
 				chosen, known := true, false // a file of users may have no realm
 				return eachMember(d, func(name string) error {
@@ -28,12 +28,12 @@ func (k *keycloak) Users(r *Report, each func(*User) error) error {
 					case name == "users" && !known && k.Name != "":
 						return errors.New("the member users comes before realm: expected realm first, because --name chooses one")
 					case name == "users" && chosen:
-						return users.each(d, func(i int, u *keycloakUser) error {
+						return users.each(d, func(position string, u *keycloakUser) error {
 							if u.ServiceAccount != "" {
 								k.reportServiceAccount(r, u)
 								return nil // it is the client
 							}
-							return each(k.user(r, u, u.place(file, i)))
+							return each(k.user(r, u, u.place(file, position)))
 						})
 					case name == "federatedUsers":
 						r.add("users", filepath.Base(file), "the credentials of federated users are not imported", "export the users from where they are stored")
@@ -50,8 +50,8 @@ func (k *keycloak) Users(r *Report, each func(*User) error) error {
 }
 
 // place returns the position of a user, with the ID or, for a user without one, the name.
-func (u *keycloakUser) place(file string, i int) string {
-	at := place(file, i, u.ID)
+func (u *keycloakUser) place(file, position string) string {
+	at := place(file, position, u.ID)
 	if key := naturalKey(map[string]any{"username": u.Username}); u.ID == "" && key != "" {
 		at += " (" + key + ")"
 	}
@@ -149,7 +149,7 @@ func (k *keycloak) user(r *Report, in *keycloakUser, at string) *User {
 func (u *keycloakUser) partsAt(at string) (bad []badRow) {
 	for member, parts := range map[string][]badRow{"credentials": u.Credentials.bad, "federatedIdentities": u.Identities.bad} {
 		for _, b := range parts {
-			bad = append(bad, badRow{at + ", " + member + b.place, b.err})
+			bad = append(bad, badRow{at + ", " + member + " " + b.place, b.err})
 		}
 	}
 	return bad

@@ -32,7 +32,7 @@ func (l *rows[T]) UnmarshalJSON(text []byte) error {
 	for i, raw := range all {
 		var v T
 		if err := json.Unmarshal(raw, &v); err != nil {
-			l.bad = append(l.bad, badRow{placeOf(fmt.Sprintf("[%d]", i), raw), withoutValue(err)})
+			l.bad = append(l.bad, badRow{placeOf(fmt.Sprintf("number %d", i+1), raw), withoutValue(err)})
 			continue
 		}
 		l.List = append(l.List, v)

@@ -51,7 +51,7 @@ type User struct {
 	Place     string
 	// Attributes have the names of standard claims; Others are the attributes without one.
 	Attributes, Others map[string]any
-	PartOf             map[string]string // the attributes of which others are parts, by their name
+	PartOf             map[string]string // the name of the attribute that contains another one as a part
 	Disabled           bool
 	Password           string // the text of a password.Imported; "" for none
 	PlainPassword      string // in clear text; "" for none

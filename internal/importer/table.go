@@ -1,12 +1,13 @@
 package importer
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -118,24 +119,29 @@ func (t *userTable) Resources(*Report) (*Resources, error) {
 
 // Users implements Source.
 func (t *userTable) Users(r *Report, each func(*User) error) error {
-	return withFile(t.file, func(in io.Reader) error {
+	return withFile(t.file, func(in *positions) error {
 		if t.product == "csv" {
 			return t.readCSV(r, in, each)
 		}
-		return eachLine(in, records[map[string]any]{report: r, subject: "users", file: t.file}, func(i int, line *map[string]any) error {
-			return t.one(r, i, *line, each)
+		return eachLine(in, records[map[string]any]{report: r, subject: "users", file: t.file, in: in.track()}, func(at string, line *map[string]any) error {
+			return t.one(r, at, *line, each)
 		})
 	})
 }
 
 // readCSV reads a file whose header names the columns. A row with another number of columns is left out.
 func (t *userTable) readCSV(r *Report, in io.Reader, each func(*User) error) error {
-	rows := csv.NewReader(in)
+	text := bufio.NewReaderSize(in, 1<<16)
+	rows := csv.NewReader(text)
+	rows.Comma = separatorOf(text)
 	header, err := rows.Read()
 	if err != nil {
 		return fmt.Errorf("expected a header such as id,username,email,password_hash: %w", err)
 	}
-	for i := 0; ; i++ {
+	for i, name := range header {
+		header[i] = strings.TrimSpace(name)
+	}
+	for {
 		row, err := rows.Read()
 		switch {
 		case errors.Is(err, io.EOF):
@@ -145,7 +151,7 @@ func (t *userTable) readCSV(r *Report, in io.Reader, each func(*User) error) err
 			for j := range min(len(row), len(header)) {
 				line[header[j]] = row[j]
 			}
-			at := fmt.Sprintf("%s[%d]", filepath.Base(t.file), i)
+			at := place(t.file, rowPosition(rows), "")
 			if key := naturalKey(line); key != "" {
 				at += " (" + key + ")"
 			}
@@ -160,14 +166,48 @@ func (t *userTable) readCSV(r *Report, in io.Reader, each func(*User) error) err
 				line[name] = row[j]
 			}
 		}
-		if err := t.one(r, i, line, each); err != nil {
+		if err := t.one(r, rowPosition(rows), line, each); err != nil {
 			return err
 		}
 	}
 }
 
+// rowPosition returns the line of the row that was read last.
+func rowPosition(rows *csv.Reader) string {
+	line, _ := rows.FieldPos(0)
+	return strconv.Itoa(line)
+}
+
+// separatorOf returns what separates the columns of a file: of commas, semicolons and tabs, the one that the header has
+// most of outside of quotes. Spreadsheets write semicolons where the comma is the decimal sign.
+func separatorOf(text *bufio.Reader) rune {
+	start, _ := text.Peek(1 << 12)
+	header, _, _ := strings.Cut(string(start), "\n")
+	counts, quoted := map[rune]int{}, false
+	for _, c := range header {
+		if quoted = quoted != (c == '"'); !quoted {
+			counts[c]++
+		}
+	}
+	separator := ','
+	for _, other := range ";\t" {
+		if counts[other] > counts[separator] {
+			separator = other
+		}
+	}
+	return separator
+}
+
+// Columns returns the columns with a meaning of their own.
+func (t *userTable) Columns() (names []string) {
+	for _, c := range tableColumns() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // one converts a record.
-func (t *userTable) one(r *Report, i int, line map[string]any, each func(*User) error) error {
+func (t *userTable) one(r *Report, at string, line map[string]any, each func(*User) error) error {
 	if nested, ok := line["attributes"].(map[string]any); ok {
 		delete(line, "attributes")
 		for name, value := range nested {
@@ -175,7 +215,7 @@ func (t *userTable) one(r *Report, i int, line map[string]any, each func(*User) 
 		}
 	}
 	u := &User{Attributes: map[string]any{}, Others: map[string]any{}}
-	u.Place = place(t.file, i, firstText(textOf(line["id"]), textOf(line["username"])))
+	u.Place = place(t.file, at, firstText(textOf(line["id"]), textOf(line["username"])))
 	for _, c := range tableColumns() {
 		if value, has := line[c.name]; has {
 			c.read(r, u, value)

@@ -60,9 +60,14 @@ func (s *thunderID) filesBelow(path string) ([]string, error) {
 // read reads the documents of a file. JSON is YAML.
 func (s *thunderID) read(text []byte, folder, file string) error {
 	d := yaml.NewDecoder(bytes.NewReader(text))
-	for i := 0; ; i++ {
+	for {
+		var node yaml.Node
 		var v any
-		if err := d.Decode(&v); errors.Is(err, io.EOF) {
+		err := d.Decode(&node)
+		if err == nil {
+			err = node.Decode(&v)
+		}
+		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil && len(templateNames(text)) > 0 {
 			return fmt.Errorf("it has templates (%s), which ThunderID fills in when it starts: replace each by its value, for example with sed, and import the result", strings.Join(templateNames(text), ", "))
@@ -73,12 +78,13 @@ func (s *thunderID) read(text []byte, folder, file string) error {
 		if !isList {
 			list = []any{v}
 		}
+		nodes := itemsOf(&node, isList)
 		for j, item := range list {
 			members, ok := item.(map[string]any)
 			if !ok {
 				continue
 			}
-			doc := thunderDocument{members: members, place: fmt.Sprintf("%s[%d]", file, i+j)}
+			doc := thunderDocument{members: members, place: place(file, fmt.Sprintf("%d:%d", nodes[j].Line, nodes[j].Column), "")}
 			doc.kind = kindOf(firstText(doc.text("resource_type"), doc.text("resourceType"), folder))
 			if shape := doc.shape(); shape != "" && !isThunderKind(doc.kind) {
 				doc.kind = shape
@@ -86,6 +92,17 @@ func (s *thunderID) read(text []byte, folder, file string) error {
 			s.documents = append(s.documents, doc)
 		}
 	}
+}
+
+// itemsOf returns the nodes of a document: its items if it is a list.
+func itemsOf(document *yaml.Node, isList bool) []*yaml.Node {
+	if len(document.Content) == 1 && document.Kind == yaml.DocumentNode {
+		document = document.Content[0]
+	}
+	if isList {
+		return document.Content
+	}
+	return []*yaml.Node{document}
 }
 
 // template is a place that ThunderID fills in.
