@@ -129,6 +129,26 @@ func TestInvitation(t *testing.T) {
 	})
 }
 
+// A user is not invited to an application whose sign-in flow does not accept what the invitation flow adds.
+func TestInvitationFlowFitsTheSignIn(t *testing.T) {
+	onInvitations(t, func(t *testing.T, w *invitationTest) {
+		onlyPassword := w.made(w.token, "/flows", `{"handle":"first-password","name":"First password","flowType":"AUTHENTICATION","waive":[{"rule":"chain","node":"secret","reason":"the link is for one mailbox"}],"nodes":[
+			{"id":"link","use":"invitation","next":"secret"},{"id":"secret","use":"password-set","next":"done"},{"id":"done","use":"authorization-code"}]}`)
+		user := w.person("ada")
+		path := "/users/" + user + "/invitation"
+		for name, fits := range map[string]bool{"passkey-sign-in": false, "password-sign-in": true, "sign-in": true} {
+			app := w.made(w.token, "/applications", `{"name":"With `+name+`","authFlowId":"`+name+`","invitationFlowId":"`+onlyPassword+`"}`)
+			if fits {
+				w.wants(201, "", http.MethodPost, path, `{"applicationId": "`+app+`"}`)
+				w.box.invitation(t)
+				continue
+			}
+			w.wants(409, `with the invitation flow \"first-password\" the user adds a password, but the sign-in flow \"passkey-sign-in\" of the application \"With passkey-sign-in\" accepts only a passkey`, http.MethodPost, path, `{"applicationId": "`+app+`"}`)
+			w.wants(404, directory.CodeInvitationNotFound, http.MethodGet, path, "")
+		}
+	})
+}
+
 // What ends an invitation also ends the run that has accepted it.
 func TestInvitationEnds(t *testing.T) {
 	onInvitations(t, func(t *testing.T, w *invitationTest) {

@@ -41,7 +41,7 @@ type Invitation struct {
 // Invite mails a user a link to the invitation flow of an application. It replaces an earlier
 // invitation of the user. The user must be active, have a mail address and no sign-in method
 // (CodeHasCredential), and the application must admit the user and have an invitation flow
-// (CodeCannotInvite); both errors have Class Conflict. Too many mails to a user are Class Throttled. On
+// that adds what its sign-in flow accepts (CodeCannotInvite); both errors have Class Conflict. Too many mails to a user are Class Throttled. On
 // a server without mail the error is schemas.CodeMailNotConfigured, Class Unavailable. The caller
 // needs the user's permissions.
 func (d *Directory) Invite(ctx context.Context, c Call, userID, applicationID string) (*Invitation, error) {
@@ -51,6 +51,9 @@ func (d *Directory) Invite(ctx context.Context, c Call, userID, applicationID st
 	}
 	user, app, err := invited(ctx, r, userID, applicationID, d.now())
 	if err != nil {
+		return nil, err
+	}
+	if err := checkInvitationFits(ctx, r, app); err != nil {
 		return nil, err
 	}
 	token, now := schemas.NewSecret(), d.now()
