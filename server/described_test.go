@@ -221,7 +221,7 @@ func TestDescriptionIsReproducible(t *testing.T) {
 }
 
 // A person in a browser gets a page that leads on, at the root and where there is nothing; programs
-// get the API's error.
+// get the API's error where there is nothing.
 func TestDirections(t *testing.T) {
 	h := newTestServer(t)
 	for name, tt := range map[string]struct {
@@ -232,7 +232,11 @@ func TestDirections(t *testing.T) {
 		"the root in a browser":       {"GET", "/", "text/html,application/xhtml+xml,*/*;q=0.8", 200, true},
 		"an unknown path":             {"GET", "/nowhere", "text/html,*/*;q=0.8", 404, true},
 		"HEAD":                        {"HEAD", "/nowhere", "text/html", 404, true},
-		"a program at the root":       {"GET", "/", "*/*", 404, false},
+		"a program at the root":       {"GET", "/", "*/*", 200, true},
+		"HEAD of the root":            {"HEAD", "/", "", 200, true},
+		"a client of JSON":            {"GET", "/", "application/json", 404, false},
+		"a form at the root":          {"POST", "/", "*/*", 404, false},
+		"a program elsewhere":         {"GET", "/nowhere", "*/*", 404, false},
 		"a program at an unknown one": {"GET", "/nowhere", "application/json", 404, false},
 		"a form":                      {"POST", "/nowhere", "text/html", 404, false},
 	} {

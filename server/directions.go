@@ -52,6 +52,13 @@ func isBrowser(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
+// acceptsPage reports whether a request for the root can have a page as its reply: it does, unless the client wants
+// another type. Programs without preferences, such as curl, get the page too.
+func acceptsPage(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return isBrowser(r) || (r.Method == http.MethodGet || r.Method == http.MethodHead) && (accept == "" || strings.Contains(accept, "*/*"))
+}
+
 // writeDirections replies with the page of directions.
 func (s *server) writeDirections(w http.ResponseWriter, r *http.Request, status int) {
 	var links []link

@@ -204,12 +204,12 @@ func wrongMethod(method, path, allow string) error {
 // notFound replies for unknown paths, and for the root. Browsers get the page of directions.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	w.Header().Add("Vary", "Accept")
-	if isBrowser(r) {
-		status := http.StatusNotFound
-		if r.URL.Path == "/" {
-			status = http.StatusOK
-		}
-		s.writeDirections(w, r, status)
+	switch isRoot := strings.Trim(r.URL.Path, "/") == "" && len(r.URL.Path) < 2; { // empty if a proxy has removed the base
+	case isRoot && acceptsPage(r):
+		s.writeDirections(w, r, http.StatusOK)
+		return
+	case isBrowser(r):
+		s.writeDirections(w, r, http.StatusNotFound)
 		return
 	}
 	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "the API has no endpoint %.200q%s", r.URL.Path, schemas.Hint(r.URL.Path, s.paths)))

@@ -120,7 +120,7 @@ func TestMalformedRequests(t *testing.T) {
 		{authEnd, `{"publicKeyCredential":{}}`, "", 400, request, `"sessionToken" is missing`},
 		{authEnd, `{"publicKeyCredential":{"id":"a","id":"b"},"sessionToken":"x"}`, "", 400, request, "given twice"},
 		// paths and methods
-		{"GET /", "", "", 404, schemas.CodeNotFound, `"/"`},
+		{"GET /", "", "Accept: application/json", 404, schemas.CodeNotFound, `"/"`},
 		{"POST /flow/excute", begin, "", 404, schemas.CodeNotFound, "did you mean \"/flow/execute\"?"},
 		{"POST //flow/execute", begin, "", 404, schemas.CodeNotFound, "did you mean \"/flow/execute\"?"},
 		{"POST /flow/execute/", begin, "", 404, schemas.CodeNotFound, "/flow/execute/"},

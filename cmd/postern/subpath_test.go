@@ -30,6 +30,7 @@ func TestPublicURLWithAPath(t *testing.T) {
 				t.Errorf("userinfo says %v", said)
 			}
 			p.visitPages()
+			p.visitRoot()
 			p.readMetadata()
 		})
 	}
@@ -63,6 +64,28 @@ func (p *party) visitPages() {
 	}
 	if reply, _ := p.visit("https://example.com/authority/users"); reply.StatusCode != http.StatusNotFound && reply.Header.Get("X-Trace-Id") != "" {
 		p.t.Errorf("another path of the site is answered by Postern: %d", reply.StatusCode)
+	}
+}
+
+// visitRoot opens the root, which has links to the pages and says nothing else, for browsers and for programs without
+// preferences.
+func (p *party) visitRoot() {
+	p.t.Helper()
+	for accept, status := range map[string]int{"text/html,*/*;q=0.8": http.StatusOK, "*/*": http.StatusOK, "": http.StatusOK, "application/json": http.StatusNotFound} {
+		for _, address := range []string{p.at("/"), p.at("")} {
+			r, err := http.NewRequest(http.MethodGet, address, nil)
+			r.Header.Set("Accept", accept)
+			reply, text := p.do(r, err)
+			isPage := strings.Contains(text, `href="/auth/gate/account"`) && strings.Contains(text, `href="/auth/console"`)
+			if reply.StatusCode != status || isPage != (status == http.StatusOK) {
+				p.t.Errorf("%s for %q: %d %.300s", address, accept, reply.StatusCode, text)
+			}
+		}
+	}
+	r, err := http.NewRequest(http.MethodGet, p.at("/nothing"), nil)
+	r.Header.Set("Accept", "*/*")
+	if reply, _ := p.do(r, err); reply.StatusCode != http.StatusNotFound || !strings.HasPrefix(reply.Header.Get("Content-Type"), "application/json") {
+		p.t.Errorf("an unknown address: %d", reply.StatusCode)
 	}
 }
 
