@@ -37,6 +37,6 @@ func (x *deny) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, er
 	if v.Authentication != nil && v.Subject.Draft == nil {
 		user = v.Subject.UserID
 	}
-	record := event(v, "user.sign_in_refused", user, map[string]string{"reason": schemas.CodeDenied})
+	record := event(v, "user.sign_in_refused", user, map[string]string{"reason": schemas.CodeDenied, "message": x.Message})
 	return x.deps.refuse(v, schemas.Refusal{Code: cmp.Or(x.Error, schemas.RefusedAccessDenied), Description: why.Description.DefaultValue}, why, record), nil
 }

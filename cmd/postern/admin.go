@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +78,7 @@ func (c adminRecoverCommand) Run(ctx context.Context, p program) error {
 type adminRemovePasskeyCommand struct {
 	confirmation
 	localUser
-	Passkeys []string `arg:"" help:"The ids of the passkeys, as postern doctor prints them."`
+	Passkeys []string `arg:"" help:"The ids of the passkeys, as postern user show and postern doctor print them."`
 }
 
 // Run removes passkeys, also the last ones of a user.
@@ -86,21 +88,40 @@ func (c adminRemovePasskeyCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
+	ids, err := c.find(ctx, h, userID)
+	if err != nil {
+		return err
+	}
 	what := fmt.Sprintf("remove the passkeys %s of %s", strings.Join(c.Passkeys, ", "), printable(c.User))
 	if ok, err := c.confirm(p, what, []string{"the sessions that began with them"}); !ok {
 		return err
 	}
-	for _, text := range c.Passkeys {
-		id, err := schemas.ParseBytes(text)
-		if err != nil {
-			return fmt.Errorf("%q is no id of a passkey: expected base64url text", text)
-		}
+	for _, id := range ids {
 		if err := h.directory.DeletePasskey(ctx, directory.SystemCall(), userID, id); err != nil {
-			return fmt.Errorf("the passkey %s: %w", text, err)
+			return fmt.Errorf("the passkey %s: %w", id, err)
 		}
-		if _, err := fmt.Fprintf(p.stdout, "removed the passkey %s\n", text); err != nil {
+		if _, err := fmt.Fprintf(p.stdout, "removed the passkey %s\n", id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// find returns the ids of the passkeys. The user must have all of them: nothing is removed if one is wrong.
+func (c adminRemovePasskeyCommand) find(ctx context.Context, h *app, userID string) (ids []schemas.Bytes, err error) {
+	has, err := h.store.Credentials(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range c.Passkeys {
+		id, err := schemas.ParseBytes(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no id of a passkey: expected base64url text, as postern user show prints it", text)
+		}
+		if !slices.ContainsFunc(has, func(k schemas.Credential) bool { return bytes.Equal(k.ID, id) }) {
+			return nil, fmt.Errorf("%s has no passkey with the id %s: postern user show lists the passkeys of a user", printable(c.User), text)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }

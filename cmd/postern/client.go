@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,12 +43,27 @@ func findApplication(ctx context.Context, client *bootstrap.Client, name string)
 	return clientFlags{}.kind().find(ctx, client, name)
 }
 
+// namesOfApplications returns the names of applications by their ids: the id itself if the caller may not read the
+// application, or if it is gone.
+func namesOfApplications(ctx context.Context, client *bootstrap.Client, ids []string) map[string]string {
+	names := map[string]string{}
+	for _, id := range ids {
+		if id == "" || names[id] != "" {
+			continue
+		}
+		var app resource
+		_ = client.Send(ctx, http.MethodGet, "/applications/"+url.PathEscape(id), nil, &app) // the id stays
+		names[id] = cmp.Or(app.text("name"), id)
+	}
+	return names
+}
+
 func applicationColumns() []column {
 	return []column{{"ID", "id"}, {"NAME", "name"}, {"CLIENT ID", "clientId"}, {"REGISTRATION", "registration"}, {"CREATED", "createdAt"}}
 }
 
 func applicationDetails() []column {
-	return []column{{"TYPE", "type"}, {"DESCRIPTION", "description"}, {"SIGN-IN FLOW", "authFlowId"}, {"OAUTH", "inboundAuthConfig"}}
+	return []column{{"TYPE", "type"}, {"DESCRIPTION", "description"}, {"SIGN-IN FLOW", "authFlowId"}, {"INVITATION FLOW", "invitationFlowId"}, {"SESSION LIFETIME", "sessionLifetime"}, {"SESSION IDLE TIMEOUT", "sessionIdleTimeout"}, {"OAUTH", "inboundAuthConfig"}}
 }
 
 type clientListCommand struct {
@@ -88,9 +104,19 @@ func (c clientShowCommand) Run(ctx context.Context, p program) error {
 	if c.JSON {
 		return writeJSON(p.stdout, app)
 	}
-	var flow resource
-	if err := client.Send(ctx, http.MethodGet, "/flows/"+app.text("authFlowId"), nil, &flow); err == nil {
-		app["authFlowId"] = flow["handle"] // the id stays if the caller may not read flows
+	for _, member := range []string{"authFlowId", "invitationFlowId"} {
+		var flow resource
+		if app.text(member) == "" {
+			continue
+		}
+		if err := client.Send(ctx, http.MethodGet, "/flows/"+app.text(member), nil, &flow); err == nil {
+			app[member] = flow["handle"] // the id stays if the caller may not read flows
+		}
+	}
+	for _, member := range []string{"sessionLifetime", "sessionIdleTimeout"} {
+		if text := app.text(member); text != "" {
+			app[member] = text + " seconds"
+		}
 	}
 	return c.show(p.stdout, app, append(applicationColumns(), append(applicationDetails(), column{"FORMER SECRET UNTIL", "formerSecretExpiresAt"})...)...)
 }

@@ -251,7 +251,24 @@ func (c sessionListCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	return c.list(p.stdout, list, column{"ID", "id"}, column{"APPLICATION", "applicationId"}, column{"ACR", "acr"}, column{"CREATED", "createdAt"}, column{"LAST SEEN", "lastSeenAt"}, column{"EXPIRES", "expiresAt"}, column{"CLIENT", "client"})
+	if !c.JSON {
+		describeSessions(ctx, client, user, list)
+	}
+	return c.list(p.stdout, list, column{"ID", "id"}, column{"USER", "user"}, column{"APPLICATION", "application"}, column{"DEVICE", "device"}, column{"LAST USED", "lastSeenAt"}, column{"SIGNED IN", "createdAt"}, column{"EXPIRES", "expiresAt"}, column{"ACR", "acr"})
+}
+
+// describeSessions adds what an administrator recognizes sessions by: the names of the user and the application, and the
+// device.
+func describeSessions(ctx context.Context, client *bootstrap.Client, user resource, list []resource) {
+	var ids []string
+	for _, s := range list {
+		ids = append(ids, s.text("applicationId"))
+	}
+	names := namesOfApplications(ctx, client, ids)
+	for _, s := range list {
+		s["user"], s["application"] = nameOf(user), names[s.text("applicationId")]
+		s["device"] = deviceOf(s.text("client"))
+	}
 }
 
 type sessionEndCommand struct {

@@ -85,7 +85,7 @@ func describePasskey(r resource) string {
 	if r["backedUp"] == true {
 		text += ", synced"
 	}
-	return text
+	return text + ", id " + r.text("id")
 }
 
 func describeIdentity(r resource) string {

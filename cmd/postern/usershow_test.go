@@ -26,8 +26,8 @@ func TestSignInMethodsAreLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `PASSWORD:         yes
-PASSKEYS:         "Phone` + "\uFFFD" + `[2J" (Example Manager), synced, added 2030-01-02T12:00:00Z, last used 2030-01-03T12:00:00Z
-                  "Key", added 2030-01-02T13:00:00Z, never used, proves at most urn:postern:acr:vouched
+PASSKEYS:         "Phone` + "\uFFFD" + `[2J" (Example Manager), synced, id a, added 2030-01-02T12:00:00Z, last used 2030-01-03T12:00:00Z
+                  "Key", id b, added 2030-01-02T13:00:00Z, never used, proves at most urn:postern:acr:vouched
 IDENTITIES:       Corp (corp), subject s-1, "Ada", added 2030-01-02T12:00:00Z, never used
 FACTORS:          totp, added 2030-01-02T12:00:00Z, never used, disabled for new browsers since 2030-01-04T12:00:00Z
                   recovery-codes, 0 of 10 left, added 2030-01-02T12:00:00Z

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,11 +31,15 @@ func (c userWhyCommand) Run(ctx context.Context, p program) error {
 	if c.JSON {
 		return writeJSON(p.stdout, report)
 	}
-	return writeSignIns(p.stdout, nameOf(user), report)
+	var applications []string
+	for _, a := range report.Attempts {
+		applications = append(applications, a.ApplicationID)
+	}
+	return writeSignIns(p.stdout, nameOf(user), report, namesOfApplications(ctx, client, applications))
 }
 
-// writeSignIns writes a report as text.
-func writeSignIns(w io.Writer, name string, r signins.Report) error {
+// writeSignIns writes a report as text, with the names of applications.
+func writeSignIns(w io.Writer, name string, r signins.Report, applications map[string]string) error {
 	lines := []string{name}
 	for _, s := range r.State {
 		lines = append(lines, "  "+s.String())
@@ -55,6 +60,9 @@ func writeSignIns(w io.Writer, name string, r signins.Report) error {
 			if slices.ContainsFunc(a.Steps, func(s signins.Step) bool { return s.Flow != "" }) { // a failure
 				outcome = "signed in afterwards"
 			}
+		}
+		if a.ApplicationID != "" {
+			outcome += ", application " + cmp.Or(applications[a.ApplicationID], a.ApplicationID)
 		}
 		lines = append(lines, "", a.At.UTC().Format(time.RFC3339)+"  "+outcome)
 		for _, s := range a.Steps {

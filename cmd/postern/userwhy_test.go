@@ -20,7 +20,7 @@ func (w *testApp) signInsOf(userID, token string) (r signins.Report, text string
 	}
 	datatest.Unmarshal(w.t, rec.Body.Bytes(), &r)
 	var out strings.Builder
-	if err := writeSignIns(&out, "pat", r); err != nil {
+	if err := writeSignIns(&out, "pat", r, nil); err != nil {
 		w.t.Fatal(err)
 	}
 	return r, out.String()
@@ -56,7 +56,7 @@ func explainRefusedPasswords(t *testing.T, w, _ *testApp) {
 		if steps := report.Attempts[0].Steps; len(steps) != 2 || steps[0].Code != reason || steps[0].Sentences[0].Text != test.want || steps[0].Node == "" {
 			t.Errorf("%s: the steps are %+v", reason, steps)
 		}
-		if !strings.Contains(text, "not signed in\n  "+test.want) || !strings.Contains(text, "("+reason+"; flow ") {
+		if !strings.Contains(text, "not signed in, application ") || !strings.Contains(text, "\n  "+test.want) || !strings.Contains(text, "("+reason+"; flow ") {
 			t.Errorf("%s: the text is %s", reason, text)
 		}
 	}
@@ -102,6 +102,32 @@ func TestSignInsNeedTheAuditLog(t *testing.T) {
 		}
 		if rec := w.call(http.MethodGet, "/users/"+schemas.NewID()+"/sign-in-attempts", w.admin(), ""); rec.Code != http.StatusNotFound {
 			t.Errorf("an unknown user: %d %s", rec.Code, rec.Body)
+		}
+	})
+}
+
+// A flow that denies a user says why, and the report names the application.
+func TestDeniedSignInsAreExplained(t *testing.T) {
+	onTwoInstances(t, func(t *testing.T, w, _ *testApp) {
+		admin, pat := w.admin(), w.userNamed("pat")
+		flow := w.made(admin, "/flows", `{"handle":"closed","name":"Closed","flowType":"AUTHENTICATION","nodes":[
+			{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true},{"identifier":"password","type":"PASSWORD_INPUT","required":true}],"actions":[{"ref":"continue"}]},"next":"find"},
+			{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username"},"next":{"found":"check","missing":"who"}},
+			{"id":"check","use":"password-authenticate","next":{"success":"active","failure":"who"}},
+			{"id":"active","use":"decision","with":{"cases":[{"when":"user.hasPasskey","outcome":"key"}]},"next":{"key":"done","otherwise":"no"}},
+			{"id":"no","use":"deny","with":{"message":"Your contract has ended."}},{"id":"done","use":"authorization-code"}]}`)
+		app := w.application(admin, "Wiki", "authFlowId", flow)
+		if s := w.answer(w.signInTo(app), "continue", map[string]string{"username": "pat", "password": rpPassword}); s.FlowStatus == schemas.Complete {
+			t.Fatalf("%+v", s)
+		}
+		report, _ := w.signInsOf(pat, admin)
+		var out strings.Builder
+		if err := writeSignIns(&out, "pat", report, map[string]string{app: "Wiki"}); err != nil {
+			t.Fatal(err)
+		}
+		expectTexts(t, out.String(), "not signed in, application Wiki\n", "The flow does not permit this user to sign in (deny). The reason: Your contract has ended. (denied; flow closed")
+		if report.Attempts[0].ApplicationID != app {
+			t.Errorf("%+v", report.Attempts[0])
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // Explanation is a claim of an application for one user, and why it has its value.
@@ -46,7 +48,7 @@ func (s *Set) Explain(of *Subject) []Explanation {
 		case !found && len(readsOfRun(&d.Claim)) > 0:
 			e.Reason, e.Released = "the value is that of a sign-in, which this report is not about", []string{}
 		case !found:
-			e.Reason, e.Released = "the user has no value, or one that cannot have the type of the claim", []string{}
+			e.Reason, e.Released = d.whyAbsent(of), []string{}
 		default:
 			e.Value, e.Reason = value, d.whyReleased(of)
 		}
@@ -71,6 +73,18 @@ func (d *declared) whyWithheld() string {
 		return "the users of the application consent to scopes, and no scope releases the claim"
 	}
 	return "none of its scopes is granted: " + strings.Join(d.Scopes, ", ")
+}
+
+// whyAbsent returns why a released claim has no value.
+func (d *declared) whyAbsent(of *Subject) string {
+	name := attributeOf(&d.Claim)
+	switch {
+	case d.Source == "attribute" && (name == "email" || name == schemas.EmailVerified) && of.User.Text("email") != "" && !of.Unverified && !of.User.Verified(schemas.EmailVerified):
+		return "the address of the user is not verified, and this server sends mail: applications get it when the user, or an administrator, has verified it"
+	case d.Source == "attribute" && of.User.Attributes[name] == nil:
+		return "the user has no attribute " + name
+	}
+	return "the user has no value, or one that cannot have the type of the claim"
 }
 
 func (d *declared) whyReleased(of *Subject) string {

@@ -28,7 +28,8 @@ type Attempt struct {
 	SignedIn        bool      `json:"signedIn"`
 	ExecutionDigest string    `json:"executionDigest,omitempty"` // "" for a refusal outside a run
 	TraceID         string    `json:"traceId,omitempty"`         // of its last request
-	Steps           []Step    `json:"steps"`                     // in the order of time
+	ApplicationID   string    `json:"applicationId,omitempty"`
+	Steps           []Step    `json:"steps"` // in the order of time
 }
 
 // Step is what an event means. The last step of an unfinished run has no event.
@@ -143,7 +144,7 @@ func (r *Report) AddBlocked(blocked []schemas.BlockedSecret) {
 // newAttempt explains the events of a run, in the order of time. Events of other users in the run are
 // left out; those without a user are from before the run had one, or about an unknown name.
 func newAttempt(run []schemas.Event, userID string) Attempt {
-	a := Attempt{At: run[0].At, ExecutionDigest: run[0].ExecutionDigest, TraceID: run[len(run)-1].TraceID, Steps: []Step{}}
+	a := Attempt{At: run[0].At, ExecutionDigest: run[0].ExecutionDigest, TraceID: run[len(run)-1].TraceID, ApplicationID: run[len(run)-1].ApplicationID, Steps: []Step{}}
 	ended, other := false, false
 	for _, e := range run {
 		other = e.UserID != "" && e.UserID != userID

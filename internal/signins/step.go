@@ -49,6 +49,9 @@ func newStep(e schemas.Event) Step {
 		s.Sentences = append(s.Sentences, Sentence{reported, map[string]string{"reason": code}})
 		s.Code = cmp.Or(d["check"], d["error"])
 	}
+	if message := d["message"]; message != "" { // to the user
+		s.Sentences = append(s.Sentences, Sentence{reported, map[string]string{"reason": message}})
+	}
 	if end := d["end"]; end != "" {
 		s.Sentences = append(s.Sentences, Sentence{Text: cmp.Or(reasonTexts()[end], runEnded)})
 	}
