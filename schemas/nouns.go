@@ -2,6 +2,8 @@ package schemas
 
 import (
 	"embed"
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +43,33 @@ func ResourceServerSchema() *Schema { return embedded("resource-server") }
 
 // IdentityProviderSchema is the JSON Schema of an IdentityProvider.
 func IdentityProviderSchema() *Schema { return embedded("identity-provider") }
+
+// ReadOnlyMembers returns the members of a noun that only the server sets, and ignores in requests, with what they are.
+func ReadOnlyMembers(noun string) map[string]string {
+	kebab := capital.ReplaceAllStringFunc(noun, func(letter string) string { return "-" + strings.ToLower(letter) })
+	text, err := files.ReadFile(kebab + ".schema.json")
+	if err != nil {
+		panic(err)
+	}
+	var schema struct {
+		Properties map[string]struct {
+			ReadOnly    bool
+			Description string
+		}
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		panic(err)
+	}
+	members := map[string]string{}
+	for name, p := range schema.Properties {
+		if p.ReadOnly {
+			members[name] = strings.TrimSuffix(p.Description, " Read-only; ignored in requests.")
+		}
+	}
+	return members
+}
+
+var capital = regexp.MustCompile("[A-Z]")
 
 // ofFiles are the schemas of the files, by name.
 var ofFiles sync.Map

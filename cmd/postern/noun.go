@@ -21,13 +21,14 @@ import (
 // nounKind describes a kind of resource to the commands that all kinds share.
 type nounKind struct {
 	declare.Noun
-	by      []string // the filters that find one, besides its id
-	names   []string // paths of the name in messages
-	set     string   // the member that --set is about; "" for the resource itself
-	columns []column // in lists
-	details []column // only of a single resource
-	parts   []part   // what is deleted with one
-	with    []string // the same, without numbers
+	by      []string          // the filters that find one, besides its id
+	names   []string          // paths of the name in messages
+	set     string            // the member that --set is about; "" for the resource itself
+	flags   map[string]string // the flags that set members, by the member
+	columns []column          // in lists
+	details []column          // only of a single resource
+	parts   []part            // what is deleted with one
+	with    []string          // the same, without numbers
 }
 
 // part is a list below a resource.
@@ -187,6 +188,9 @@ func (c nounMembers[F]) read(p program) (members map[string]any, file *declare.R
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := kind.checkSet(set); err != nil {
+		return nil, nil, err
+	}
 	if kind.set != "" && len(set) > 0 {
 		set = map[string]any{kind.set: set}
 	}
@@ -203,6 +207,58 @@ func (c nounMembers[F]) read(p program) (members map[string]any, file *declare.R
 	}
 	r, err := declare.ReadResource(kind.Noun, c.File, text)
 	return nil, &r, err
+}
+
+// checkSet refuses members that the server would ignore.
+func (k nounKind) checkSet(members map[string]any) error {
+	if k.set != "" {
+		return nil // they are attributes, whose names the user type decides about
+	}
+	for name, what := range schemas.ReadOnlyMembers(k.Name) {
+		if _, has := members[name]; has {
+			return fmt.Errorf("--set %s: only the server sets this member, and ignores it in requests: %s", name, what)
+		}
+	}
+	return nil
+}
+
+// inFlags returns the error of a request in terms of the flags that have set its members.
+func (k nounKind) inFlags(err error) error {
+	var e *schemas.Error
+	if !errors.As(err, &e) || len(e.Errors) == 0 {
+		return err
+	}
+	said := *e
+	said.Errors = slices.Clone(e.Errors)
+	for i := range said.Errors {
+		problem := &said.Errors[i]
+		problem.Line, problem.Column = 0, 0 // of a text that the user has not written
+		member := problem.Path
+		problem.Path = k.flagOf(member)
+		problem.Message = strings.Replace(problem.Message, fmt.Sprintf("required member %q is missing", member), "it is required", 1)
+	}
+	if before, ok := strings.CutSuffix(e.Description.DefaultValue, e.Errors[0].String()); ok {
+		said.Description.DefaultValue = before + said.Errors[0].String()
+	}
+	return &said
+}
+
+// flagOf returns the flag that sets the member at a path.
+func (k nounKind) flagOf(path string) string {
+	if within, ok := strings.CutPrefix(path, k.set+"."); ok && k.set != "" {
+		return "--set " + within
+	}
+	member, rest := path, ""
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		member, rest = path[:i], path[i:]
+	}
+	switch flag := k.flags[member]; {
+	case path == "" || member == k.Filter && flag == "":
+		return path // an argument
+	case flag != "":
+		return flag + rest
+	}
+	return "--set " + path
 }
 
 // setMembers returns the members that --set and --set-json set.
@@ -260,7 +316,7 @@ func (c nounCreateCommand[F]) Run(ctx context.Context, p program) error {
 	members[kind.Filter] = c.Name
 	var r resource
 	if err := client.Send(ctx, http.MethodPost, "/"+kind.Folder, members, &r); err != nil {
-		return err
+		return kind.inFlags(err)
 	}
 	return c.print(p, r)
 }
@@ -293,6 +349,9 @@ func (c nounUpdateCommand[F]) Run(ctx context.Context, p program) error {
 	if file == nil && len(members) == 0 {
 		return errors.New("expected flags that set members, or --file")
 	}
+	if id := members["id"]; id != nil && c.Flags.kind().set == "" {
+		return errors.New("--set id: the id of a resource never changes; create another one")
+	}
 	client, kind, r, err := c.find(ctx, p)
 	if err != nil {
 		return err
@@ -302,7 +361,7 @@ func (c nounUpdateCommand[F]) Run(ctx context.Context, p program) error {
 	}
 	var changed resource
 	if err := client.Send(ctx, http.MethodPatch, kind.path(r), members, &changed); err != nil {
-		return err
+		return kind.inFlags(err)
 	}
 	return c.print(p, changed)
 }

@@ -66,6 +66,7 @@ type groupFlags struct {
 
 func (groupFlags) kind() nounKind {
 	k := newKind("groups", column{"NAME", "name"}, column{"DESCRIPTION", "description"})
+	k.flags = map[string]string{"description": "--description", "ouId": "--unit"}
 	k.parts = []part{{"members", "", "member", "members"}}
 	return k
 }
@@ -89,6 +90,7 @@ type roleFlags struct {
 
 func (roleFlags) kind() nounKind {
 	k := newKind("roles", column{"NAME", "name"}, column{"PERMISSIONS", "permissions"})
+	k.flags = map[string]string{"description": "--description", "ouId": "--unit", "permissions": "--permission"}
 	k.details, k.parts = []column{{"DESCRIPTION", "description"}}, []part{{"assignments", "", "assignment", "assignments"}}
 	return k
 }
@@ -116,6 +118,7 @@ type providerFlags struct {
 
 func (providerFlags) kind() nounKind {
 	k := newKind("identityProviders", column{"HANDLE", "handle"}, column{"NAME", "name"}, column{"ISSUER", "issuer"}, column{"CLIENT ID", "clientId"})
+	k.flags = map[string]string{"name": "--name", "issuer": "--issuer", "clientId": "--client-id", "clientSecret": "--secret-file", "scopes": "--scope"}
 	k.details = []column{{"SCOPES", "scopes"}, {"AUTHENTICATION", "tokenEndpointAuthMethod"}, {"MAPPING", "mapping"}}
 	return k
 }
@@ -165,6 +168,7 @@ type unitFlags struct {
 
 func (unitFlags) kind() nounKind {
 	k := newKind("organizationUnits", column{"HANDLE", "handle"}, column{"NAME", "name"}, column{"PARENT", "parentId"})
+	k.flags = map[string]string{"name": "--name", "description": "--description", "parentId": "--parent"}
 	k.details = []column{{"DESCRIPTION", "description"}, {"LOGO", "logoUrl"}}
 	return k
 }
@@ -182,6 +186,7 @@ type userTypeFlags struct {
 
 func (userTypeFlags) kind() nounKind {
 	k := newKind("userTypes", column{"NAME", "name"}, column{"DESCRIPTION", "description"})
+	k.flags = map[string]string{"description": "--description", "ouId": "--unit"}
 	k.details = []column{{"IDENTIFIERS", "identifierScope"}, {"SCHEMA", "schema"}}
 	return k
 }
@@ -203,6 +208,7 @@ type resourceServerFlags struct {
 
 func (resourceServerFlags) kind() nounKind {
 	k := newKind("resourceServers", column{"HANDLE", "handle"}, column{"NAME", "name"}, column{"IDENTIFIER", "identifier"})
+	k.flags = map[string]string{"description": "--description", "ouId": "--unit", "name": "--name", "identifier": "--identifier"}
 	k.details = []column{{"DESCRIPTION", "description"}, {"PERMISSIONS", "permissions"}}
 	return k
 }
