@@ -118,7 +118,7 @@ type providerFlags struct {
 
 func (providerFlags) kind() nounKind {
 	k := newKind("identityProviders", column{"HANDLE", "handle"}, column{"NAME", "name"}, column{"ISSUER", "issuer"}, column{"CLIENT ID", "clientId"})
-	k.flags = map[string]string{"name": "--name", "issuer": "--issuer", "clientId": "--client-id", "clientSecret": "--secret-file", "scopes": "--scope"}
+	k.flags = map[string]string{"name": "--name", "issuer": "--issuer", "clientId": "--client-id", "clientSecret": "--secret-file", "scopes": "--scope", "mapping": "--mapping"}
 	k.details = []column{{"SCOPES", "scopes"}, {"AUTHENTICATION", "tokenEndpointAuthMethod"}, {"MAPPING", "mapping"}}
 	return k
 }

@@ -305,6 +305,6 @@ func convertNote(m keycloakMapper) converted {
 	case "client_id", "clientId", "clientHost", "clientAddress":
 		return losing("tokens of an application on its own behalf do not have %.60q", "use client_id; the address of the client is in the access log", value)
 	default:
-		return losing("sessions have no notes: the claim %.80q from %.60q is missing", ownClaim, m.text("claim.name"), value)
+		return losing("sessions have no notes: the claim %.80q from %.60q is missing", "add a claim with a value of the run, the source run, to the application (docs/claims.md)", m.text("claim.name"), value)
 	}
 }
