@@ -221,10 +221,11 @@ func (p *tab) open(url string) {
 	p.do(chromedp.Navigate(url))
 }
 
-// click clicks the element of the id with the mouse.
+// click clicks the element of the id with the mouse. It opens what folds the element.
 func (p *tab) click(id string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf(`document.getElementById(%q) && !document.querySelector("[aria-busy]")`, id))
+	p.evalBool(fmt.Sprintf(`document.getElementById(%q).closest("details:not([open])")?.setAttribute("open", "")`, id))
 	p.do(clickNow(id))
 }
 

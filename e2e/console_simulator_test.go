@@ -97,9 +97,9 @@ func TestConsoleShowsThePageOfAStep(t *testing.T) {
 	c.choose("Language", "de")
 	heading("Anmelden")
 	c.choose("Colors", "dark")
-	background("rgb(25, 31, 28)") // the preview is as narrow as a phone, where the card fills the page
+	background("rgb(22, 27, 24)") // the preview is as narrow as a phone, where the card fills the page
 	c.choose("Colors", "light")
-	background("rgb(255, 254, 251)")
+	background("rgb(255, 255, 255)")
 	c.choose("Application", bootstrapApplication(t, p, "Try it"))
 	heading("Bei Try it anmelden")
 	c.isAccessible("the preview")

@@ -36,6 +36,9 @@ func createUnit(t *testing.T, p *postern, body object) (id string) {
 	return id
 }
 
+// tile returns the letter that stands for an application without a logo.
+func (g *gateTab) tile() string { return g.text("logo") }
+
 // The pages show whose service this is, and what the user signs in to.
 func TestGateShowsTheBrand(t *testing.T) {
 	t.Parallel()
@@ -43,8 +46,8 @@ func TestGateShowsTheBrand(t *testing.T) {
 	g := openGate(t, p)
 	g.visit("signin")
 	g.shows("step/autofill")
-	if got := g.brand(); got != [2]string{"Acme Accounts", pixel} {
-		t.Errorf("the brand is %q", got)
+	if got := g.brand(); got != [2]string{"Acme Accounts", pixel} || g.tile() != "T" {
+		t.Errorf("the brand is %q, and the application is %q", got, g.tile())
 	}
 	for lang, want := range map[string]string{"en": "Sign in to Try it", "de": "Bei Try it anmelden", "fr": "Se connecter à Try it"} {
 		g.visit("signin", "lang="+lang)
@@ -89,8 +92,8 @@ func TestGateMarksUnverifiedApplications(t *testing.T) {
 	}
 	g.open(p.base + "/gate/signin?applicationId=" + apps.Applications[0].ID)
 	g.until(`document.querySelector("#view[data-view=step]") && !document.querySelector("[aria-busy]")`)
-	if got := g.brand(); got != [2]string{"Acme Accounts", ""} {
-		t.Errorf("the brand of an unverified application is %q", got)
+	if got := g.brand(); got != [2]string{"Acme Accounts", ""} || g.tile() != "" {
+		t.Errorf("the brand of an unverified application is %q, and it shows %q", got, g.tile())
 	}
 	if got, text := g.text("heading"), g.text("view"); got != "Sign in" || !strings.Contains(text, "unverified app that calls itself “Lamp Works”") {
 		t.Errorf("%q: %q", got, text)
@@ -146,7 +149,7 @@ func TestGateAppliesTheTheme(t *testing.T) {
 		font, background, favicon string
 	}{
 		{object{"font": "Georgia, serif", "backgroundUrl": pixel, "faviconUrl": pixel}, "Georgia", `url("` + pixel + `")`, pixel},
-		{object{"font": nil, "backgroundUrl": nil, "faviconUrl": nil, "radius": "4px", "colors": object{"primary": "nocolor"}}, "system-ui", "none", "icon.svg"},
+		{object{"font": nil, "backgroundUrl": nil, "faviconUrl": nil, "radius": "4px", "colors": object{"primary": "nocolor"}}, `"Inter Variable"`, "none", "icon.svg"},
 	} {
 		patch(t, p, "/applications/"+tryID, object{"customizations": object{"theme": test.theme}})
 		g.visit("signin")
@@ -161,7 +164,7 @@ func TestGateAppliesTheTheme(t *testing.T) {
 	}}})
 	g.visit("signin")
 	g.shows("step/autofill")
-	if got := g.brand()[1]; got != lamp {
+	if got := eval[string](g.tab, `document.querySelector("#logo img").getAttribute("src")`); got != lamp {
 		t.Errorf("the logo is %q", got)
 	}
 	g.checkAccessibility("a theme")

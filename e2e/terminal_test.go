@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/postern-id/postern/internal/datatest"
+	"github.com/postern-id/postern/internal/design"
 )
 
 var screenshots = flag.Bool("screenshots", false, "rewrite the pictures in docs/screenshots")
@@ -70,12 +71,13 @@ var escapes = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 // terminalPage is a page that looks like a terminal with a command and its output.
 func terminalPage(typed, output string) string {
 	var b strings.Builder
-	b.WriteString(`<!doctype html><meta charset="utf-8"><style>
+	b.WriteString(`<!doctype html><meta charset="utf-8"><style>` + design.Stylesheet() + `
+:root { color-scheme: dark }
 body { margin: 0 }
 #terminal { margin: 0; padding: 14px 18px; width: 108ch; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 8;
-  font: 13px/1.45 "DejaVu Sans Mono", "Liberation Mono", monospace; background: #0d1117; color: #e6edf3 }
-.typed { font-weight: bold } .s1 { font-weight: bold } .s2 { color: #8b949e } .s31 { color: #ff7b72 } .s32 { color: #7ee787 }
-.s33 { color: #e3b341 } .s36 { color: #76e3ea }
+  font: 13px/1.45 "DejaVu Sans Mono", "Liberation Mono", monospace; background: var(--sunken); color: var(--ink) }
+.typed { font-weight: bold } .s1 { font-weight: bold } .s2 { color: var(--ink-3) } .s31 { color: var(--red) } .s32 { color: var(--green) }
+.s33 { color: var(--amber) } .s36 { color: var(--blue) }
 </style><pre id="terminal">$ <span class="typed">` + html.EscapeString(typed) + "</span>\n")
 	at := 0
 	for _, found := range escapes.FindAllStringSubmatchIndex(output, -1) {

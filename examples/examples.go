@@ -7,8 +7,11 @@ package examples
 import (
 	"embed"
 	"encoding/json"
+	"io"
 	"net/http"
 	"path"
+
+	"github.com/postern-id/postern/internal/design"
 )
 
 //go:embed try
@@ -17,7 +20,7 @@ var files embed.FS
 // tryPolicy lets the page load its own scripts and styles and connect to its own origin
 // only. connect-src also prevents a link with ?api= from sending user input to another
 // server.
-const tryPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+const tryPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // Try serves the page under /try/ for the application with the given id, which the page
@@ -29,6 +32,8 @@ func Try(applicationID string, mailbox bool) http.Handler {
 	for _, name := range []string{"try.css", "try.js", "step.js", "passkey.js", "wire.js", "dom.js"} {
 		mux.HandleFunc("GET /try/"+name, file(name))
 	}
+	mux.HandleFunc("GET /try/design.css", shared("text/css; charset=utf-8", design.Compatible()))
+	mux.HandleFunc("GET /try/icon.svg", shared("image/svg+xml", design.Favicon()))
 	mux.HandleFunc("GET /try/config.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		// It fails only for a disconnected client.
@@ -45,6 +50,14 @@ func file(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		http.ServeFileFS(w, r, files, "try/"+name)
+	}
+}
+
+// shared serves a part of the design of all pages.
+func shared(contentType, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		_, _ = io.WriteString(w, text) // it fails only for a disconnected client
 	}
 }
 

@@ -23,7 +23,7 @@ type themeRule struct {
 
 var (
 	themeColor = themeRule{regexp.MustCompile(`^(#[0-9A-Fa-f]{3,8}|[A-Za-z]{1,30}|(rgb|rgba|hsl|hsla|hwb|lab|lch|oklab|oklch|color)\([A-Za-z0-9.,%/ +-]{1,80}\))$`),
-		"a CSS color such as #1f6350"}
+		"a CSS color such as #1c6b52"}
 	themeLength = themeRule{regexp.MustCompile(`^[0-9]{0,5}(\.[0-9]{1,5})?(px|em|rem|ex|ch|vw|vh|pt|mm|cm|in|%)?$`), "a CSS length such as 4px"}
 	themeFont   = themeRule{regexp.MustCompile(`^[\p{L}\p{N} ,'"_.-]{0,300}$`), "CSS font families such as Georgia, serif"}
 	themeURL    = themeRule{regexp.MustCompile(`^(https?://[^\s"'()<>\\{};]+|/([^/\s"'()<>\\{};][^\s"'()<>\\{};]*)?|data:image/(png|jpeg|gif|webp|svg\+xml|x-icon|vnd\.microsoft\.icon);base64,[A-Za-z0-9+/]+=*)?$`),

@@ -13,7 +13,7 @@ func TestTheme(t *testing.T) {
 		fits   bool
 	}{
 		{[]string{"colors.primary", "colors.background", "dark.colors.primary", "dark.colors.background"},
-			[]any{"#1f6350", "#FFF", "rebeccapurple", "rgb(1 2 3 / 50%)", "oklch(0.6 0.1 200)"}, true},
+			[]any{"#1c6b52", "#FFF", "rebeccapurple", "rgb(1 2 3 / 50%)", "oklch(0.6 0.1 200)"}, true},
 		{[]string{"colors.primary", "dark.colors.background"},
 			[]any{"", "red;}body{display:none", "red}", "red\n", "url(x)", "var(--x)", "#12", 7.0, true, []any{"red"}, map[string]any{"a": "red"}}, false},
 		{[]string{"radius"}, []any{"", "0", "4px", "1.5rem", ".5em", "50%"}, true},

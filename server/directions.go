@@ -8,12 +8,30 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
+
+	"github.com/postern-id/postern/internal/design"
 )
 
-// directionsStyle is the style of the page of directions.
-const directionsStyle = `:root{color-scheme:light dark}body{margin:0;padding:15vh 1rem 1rem;font:1rem/1.6 system-ui,sans-serif;background:light-dark(#f3f1eb,#0f1311);color:light-dark(#1a211e,#e8ece9)}` +
-	`main{box-sizing:border-box;max-width:28rem;margin:auto;padding:1.5rem 2.5rem 2rem;border:1px solid light-dark(#deddd5,#2c3430);border-radius:1.25rem;background:light-dark(#fffefb,#181e1b);overflow-wrap:anywhere}` +
-	`img{max-width:60%}main>p:first-of-type{font-weight:600}h1{font-size:1.5rem}a{color:light-dark(#1f6350,#7fd0b5)}ul{padding-left:1.2rem}li{margin:.3rem 0}small{opacity:.8}`
+// directionsStyle returns the style of the page of directions.
+var directionsStyle = sync.OnceValue(func() string {
+	return design.Compatible() + `
+* { box-sizing: border-box; }
+body { margin: 0; padding: 15vh var(--space-4) var(--space-4); background: var(--paper); color: var(--ink); font: 400 var(--text-5)/1.6 var(--font); }
+main { max-width: 28rem; margin: auto; padding: var(--space-6); border: 1px solid var(--line); border-radius: var(--radius-3); background: var(--surface); box-shadow: var(--shadow-2); overflow-wrap: anywhere; }
+.service { display: flex; align-items: center; gap: var(--space-2); margin: 0 0 var(--space-5); font-weight: 600; }
+.service img { max-width: 60%; }
+.service svg { width: 1.5rem; color: var(--green); }
+h1 { margin: 0 0 var(--space-2); font-size: var(--text-7); line-height: 1.2; letter-spacing: -.02em; }
+p { margin: 0 0 var(--space-4); color: var(--ink-2); }
+a { color: var(--green); font-weight: 600; text-underline-offset: .2em; }
+a:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
+ul { margin: 0; padding: 0; list-style: none; }
+li { padding: var(--space-3) 0; border-top: 1px solid var(--line); }
+small { color: var(--ink-3); }
+@media (max-width: 30rem) { body { padding: 0; background: var(--surface); } main { border: 0; box-shadow: none; padding: var(--space-5) var(--space-4); } }
+`
+})
 
 // directions is the page with links to the other pages: at the root, at unknown addresses, and
 // after a failure of an endpoint that browsers open.
@@ -27,10 +45,7 @@ var directions = template.Must(template.New("directions").Parse(`<!DOCTYPE html>
 </head>
 <body>
 <main>
-  {{- if .Service.LogoURL}}
-  <img src="{{.Logo}}" alt="" height="40">
-  {{- end}}
-  <p>{{.Service.Name}}</p>
+  <p class="service">{{if .Service.LogoURL}}<img src="{{.Logo}}" alt="" height="40">{{else}}{{.Mark}}{{end}} {{.Service.Name}}</p>
   <h1>{{.Title}}</h1>
   <p>{{.Text}}</p>
   <ul>
@@ -69,7 +84,7 @@ func (s *server) writeDirections(w http.ResponseWriter, r *http.Request, status 
 			links = append(links, link{s.base + page.path, page.name})
 		}
 	}
-	shown := map[string]any{"Title": "Sign-in service", "Text": "Applications send their users here to sign in.", "Style": template.CSS(directionsStyle), "Links": links,
+	shown := map[string]any{"Title": "Sign-in service", "Text": "Applications send their users here to sign in.", "Style": template.CSS(directionsStyle()), "Links": links, "Mark": template.HTML(design.Mark()),
 		"Service": s.Service, "Logo": template.URL(s.Service.LogoURL)}
 	if status == http.StatusNotFound {
 		shown["Title"], shown["Text"], shown["TraceID"] = "Page not found", "There is no page at this address. The application that sent you here may have an outdated link.", exchangeOf(r).traceID
@@ -81,7 +96,7 @@ func (s *server) writeDirections(w http.ResponseWriter, r *http.Request, status 
 		s.fail(w, r, err)
 		return
 	}
-	sum := sha256.Sum256([]byte(directionsStyle))
+	sum := sha256.Sum256([]byte(directionsStyle()))
 	maps.Copy(w.Header(), hardenedFields())
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; img-src https: data:; base-uri 'none'; frame-ancestors 'none'")
 	writeBody(w, status, "text/html; charset=utf-8", page.Bytes())

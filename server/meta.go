@@ -25,7 +25,7 @@ type meta struct {
 	// Brand is the name and logo of the operator on the hosted pages: those of the organization
 	// unit of a trusted application, or of the service.
 	Brand  schemas.Brand `json:"brand"`
-	Design design        `json:"design"`
+	Design metaDesign    `json:"design"`
 	I18n   i18n          `json:"i18n"`
 }
 
@@ -43,8 +43,8 @@ type metaApplication struct {
 	Unverified bool `json:"unverified,omitempty"`
 }
 
-// design is the appearance from the application's customizations.
-type design struct {
+// metaDesign is the appearance from the application's customizations.
+type metaDesign struct {
 	Theme  map[string]any `json:"theme"`
 	Layout map[string]any `json:"layout"`
 }
@@ -147,7 +147,7 @@ func (s *server) metaOf(app *schemas.Application, key metaKey) meta {
 		IsAddressFlowEnabled:      app.AddressFlowID != "" && s.Directory != nil && s.Directory.SendsMail,
 		IsRegistrationFlowEnabled: app.IsRegistrationFlowEnabled && app.RegistrationFlowID != "",
 		Brand:                     key.brand,
-		Design:                    design{Theme: schemas.SafeTheme(customization(app, "theme")), Layout: customization(app, "layout")},
+		Design:                    metaDesign{Theme: schemas.SafeTheme(customization(app, "theme")), Layout: customization(app, "layout")},
 		I18n:                      i18n{Language: english, Languages: []string{english}, Translations: translations},
 	}
 	if app.ID == "" {

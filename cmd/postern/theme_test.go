@@ -13,7 +13,7 @@ import (
 func TestThemesAreChecked(t *testing.T) {
 	w := newTestApp(t)
 	token := w.admin()
-	const fine = `{"colors":{"primary":"#1f6350"},"logoUrl":"https://pictures.example/logo.png","dark":{"colors":{"background":"#111"}}}`
+	const fine = `{"colors":{"primary":"#1c6b52"},"logoUrl":"https://pictures.example/logo.png","dark":{"colors":{"background":"#111"}}}`
 	id := w.made(token, "/applications", `{"name":"Shop","customizations":{"theme":`+fine+`}}`)
 	for theme, path := range map[string]string{
 		`{"colors":{"primary":"red;}body{display:none"}}`: "customizations.theme.colors.primary",

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"github.com/postern-id/postern/internal/design"
 )
 
 // Sizes of the chart in pixels.
@@ -32,13 +34,18 @@ func chart(results []result) string {
 	for _, name := range names {
 		y = drawGroup(&b, y, name, rows[name], barWidth/max(most, 0.001))
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">
-<rect width="100%%" height="100%%" fill="white"/>
-<text x="8" y="20" font-size="15">Processor time of the server per unit, in milliseconds</text>
-<text x="8" y="40" fill="#555">blue: SQLite, orange: PostgreSQL, red line: target</text>
-%s</svg>
-`, labelWidth+barWidth+70, y+8, b.String())
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="12">
+<rect width="100%%" height="100%%" fill="%s"/>
+<g fill="%s">
+<text x="8" y="20" font-size="15" font-weight="600">Processor time of the server per unit, in milliseconds</text>
+<text x="8" y="40">green: SQLite, blue: PostgreSQL, red line: target</text>
+%s</g>
+</svg>
+`, labelWidth+barWidth+70, y+8, color("surface"), color("ink"), b.String())
 }
+
+// color returns a token of the design.
+func color(token string) string { return design.Token(token, design.Light) }
 
 // drawGroup draws the bars of a scenario at y and returns where the next group starts. scale is in
 // pixels per millisecond.
@@ -47,15 +54,15 @@ func drawGroup(b *strings.Builder, y int, name string, rows []result, scale floa
 	fmt.Fprintf(b, "<text x=\"8\" y=\"%d\">%s</text>\n", y+14, html.EscapeString(name))
 	for i, r := range rows {
 		cost := r.each(milliseconds(r.server))
-		color := map[string]string{"sqlite": "#3b6fb6", "postgres": "#d9822b"}[r.driver]
+		fill := color(map[string]string{"sqlite": "green", "postgres": "blue"}[r.driver])
 		top := y + i*height
 		fmt.Fprintf(b, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/><text x=\"%.1f\" y=\"%d\" font-size=\"10\">%.3f</text>\n",
-			labelWidth, top, cost*scale, height-1, color, labelWidth+cost*scale+4, top+height-2, cost)
+			labelWidth, top, cost*scale, height-1, fill, labelWidth+cost*scale+4, top+height-2, cost)
 	}
 	next = y + len(rows)*height + 10
 	if target := rows[0].target; target > 0 {
 		x := labelWidth + target*scale
-		fmt.Fprintf(b, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"#c00\" stroke-width=\"2\"/>\n", x, x, y-2, next-8)
+		fmt.Fprintf(b, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\"/>\n", x, x, y-2, next-8, color("red"))
 	}
 	return next
 }

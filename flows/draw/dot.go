@@ -15,12 +15,12 @@ func DOT(g *engine.Graph, o Options) string {
 	fmt.Fprintf(&b, "digraph flow {\n  label=%s\n  labelloc=t\n  fontname=\"Helvetica\"\n", dotText(p.title))
 	b.WriteString("  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\" fontsize=12]\n")
 	b.WriteString("  edge [fontname=\"Helvetica\" fontsize=10]\n")
-	fmt.Fprintf(&b, "  start [shape=circle label=\"start\" fillcolor=\"#ffffff\"]\n  start -> n0\n")
+	fmt.Fprintf(&b, "  start [shape=circle label=\"start\" fillcolor=%q]\n  start -> n0\n", color("surface"))
 	p.writeNodes(&b, func(i int, indent string) string {
-		return fmt.Sprintf("subgraph cluster_%d {\n%s  label=%s labelloc=t fontsize=11 style=dashed color=%q", i, indent, dotText(p.nodes[i].subflow), frameColour)
+		return fmt.Sprintf("subgraph cluster_%d {\n%s  label=%s labelloc=t fontsize=11 style=dashed color=%q", i, indent, dotText(p.nodes[i].subflow), frameColour())
 	}, p.dot, "}")
 	if p.completes {
-		b.WriteString("  finish [shape=doublecircle label=\"end\" fillcolor=\"#ffffff\"]\n")
+		fmt.Fprintf(&b, "  finish [shape=doublecircle label=\"end\" fillcolor=%q]\n", color("surface"))
 	}
 	for _, l := range p.links {
 		b.WriteString(l.dot(p.coverage))
@@ -40,7 +40,7 @@ func (p picture) dot(i int) string {
 		more = " shape=diamond style=filled"
 	}
 	if n.untested {
-		look.outline = missedColour
+		look.outline = missedColour()
 		more += " penwidth=2"
 	}
 	return fmt.Sprintf("n%d [label=%s tooltip=%s fillcolor=%q color=%q%s]",

@@ -38,10 +38,10 @@ type appearance struct {
 // userStates are the states of the user, in the order of trust.
 func userStates() []appearance {
 	return []appearance{
-		{"", "anyone", "", "#eceff1", "#78909c"},
-		{engine.User, "identified", "user identified", "#fff3cd", "#b8860b"},
-		{engine.New, "created", "user created", "#d6e9ff", "#2f6fb5"},
-		{engine.Authenticated, "authenticated", "✓ authenticated", "#d5f0d8", "#2e7d32"},
+		{"", "anyone", "", color("sunken"), color("field")},
+		{engine.User, "identified", "user identified", color("amber-soft"), color("amber")},
+		{engine.New, "created", "user created", color("blue-soft"), color("blue")},
+		{engine.Authenticated, "authenticated", "✓ authenticated", color("green-soft"), color("green")},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // frameColour is the color of the frames of sub-flows.
-const frameColour = "#6e7781"
+func frameColour() string { return color("field") }
 
 // depth returns the number of frames around a box. A group is a path of node IDs.
 func (n box) depth() int {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/design"
 )
 
 // Mermaid returns a drawing of a flow as a Mermaid flowchart, which GitHub and many editors
@@ -64,12 +65,12 @@ func (l link) mermaid() string {
 func mermaidStyles(p picture) string {
 	var b strings.Builder
 	for _, a := range userStates() {
-		fmt.Fprintf(&b, "  classDef %s fill:%s,stroke:%s,color:%s\n", a.name, a.fill, a.outline, ink)
+		fmt.Fprintf(&b, "  classDef %s fill:%s,stroke:%s,color:%s\n", a.name, a.fill, a.outline, color("ink"))
 	}
 	if !p.coverage {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "  classDef missed stroke:%s,stroke-width:3px,stroke-dasharray:6 4\n", missedColour)
+	fmt.Fprintf(&b, "  classDef missed stroke:%s,stroke-width:3px,stroke-dasharray:6 4\n", missedColour())
 	for i, n := range p.nodes {
 		if n.untested {
 			fmt.Fprintf(&b, "  class n%d missed\n", i)
@@ -81,18 +82,17 @@ func mermaidStyles(p picture) string {
 	return b.String()
 }
 
-// The colors of drawings, readable on light and on dark backgrounds.
-const (
-	ink          = "#1b1b1b"
-	missedColour = "#c62828"
-	testedColour = "#2e7d32"
-)
+// color returns a token of the design. The boxes are light, and their text is dark, so that drawings can be read on
+// light and on dark backgrounds.
+func color(token string) string { return design.Token(token, design.Light) }
+
+func missedColour() string { return color("red") }
 
 func (l link) coverageColour() string {
 	if l.untested {
-		return missedColour
+		return missedColour()
 	}
-	return testedColour
+	return color("green")
 }
 
 // mermaidText escapes a name. All characters except letters, digits and a few marks become

@@ -62,7 +62,8 @@ func svg(p picture) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" font-family="system-ui, sans-serif" font-size="12">`+"\n", l.width, l.height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(p.title))
-	b.WriteString(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#78909c"/></marker></defs>` + "\n")
+	line := color("field")
+	fmt.Fprintf(&b, `<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="%s"/></marker></defs>`+"\n", line)
 	for _, e := range l.edges {
 		writeEdge(&b, e)
 	}
@@ -74,7 +75,7 @@ func svg(p picture) string {
 	}
 	if p.completes {
 		at := l.at[len(p.nodes)]
-		fmt.Fprintf(&b, `<circle cx="%d" cy="%d" r="9" fill="none" stroke="#78909c" stroke-width="2"/><circle cx="%[1]d" cy="%[2]d" r="5" fill="#78909c"/>`+"\n", at.x, at.y)
+		fmt.Fprintf(&b, `<circle cx="%d" cy="%d" r="9" fill="none" stroke="%s" stroke-width="2"/><circle cx="%[1]d" cy="%[2]d" r="5" fill="%[3]s"/>`+"\n", at.x, at.y, line)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
@@ -93,8 +94,8 @@ func writeBox(b *strings.Builder, n box, at point) {
 	fmt.Fprintf(b, `<g data-node="%s" tabindex="0" role="button"><title>%s: %s, %s</title>`, id, id, kind, look.name)
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s" stroke="%s" stroke-width="1.5"%s/>`,
 		at.x-boxWidth/2, at.y-boxHeight/2, boxWidth, boxHeight, radius, look.fill, look.outline, dash)
-	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="#1b2429" font-weight="600">%s</text>`, at.x, at.y-3, html.EscapeString(shortened(n.id)))
-	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="#37474f" font-size="11">%s</text></g>`+"\n", at.x, at.y+13, html.EscapeString(shortened(n.kind)))
+	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="%s" font-weight="600">%s</text>`, at.x, at.y-3, color("ink"), html.EscapeString(shortened(n.id)))
+	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="%s" font-size="11">%s</text></g>`+"\n", at.x, at.y+13, color("ink-2"), html.EscapeString(shortened(n.kind)))
 }
 
 // shortened returns a text that fits into a box.
@@ -116,7 +117,7 @@ func writeEdge(b *strings.Builder, e edge) {
 	if e.untested {
 		dash = ` stroke-dasharray="4 3"`
 	}
-	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="#78909c" stroke-width="1.3" marker-end="url(#arrow)"%s/>`+"\n", path.String(), dash)
+	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="1.3" marker-end="url(#arrow)"%s/>`+"\n", path.String(), color("field"), dash)
 }
 
 // writeLabel writes the label of an edge over all edges.
@@ -125,8 +126,8 @@ func writeLabel(b *strings.Builder, e edge) {
 		return
 	}
 	width := labelWidth(e.label)
-	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="15" rx="3" fill="#fff" fill-opacity="0.85"/><text x="%d" y="%d" text-anchor="middle" fill="#37474f" font-size="11">%s</text>`+"\n",
-		e.labelAt.x-width/2, e.labelAt.y-8, width, e.labelAt.x, e.labelAt.y+4, html.EscapeString(e.label))
+	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="15" rx="3" fill="%s" fill-opacity="0.85"/><text x="%d" y="%d" text-anchor="middle" fill="%s" font-size="11">%s</text>`+"\n",
+		e.labelAt.x-width/2, e.labelAt.y-8, width, color("surface"), e.labelAt.x, e.labelAt.y+4, color("ink-2"), html.EscapeString(e.label))
 }
 
 // labelWidth returns the width of a label.

@@ -11,6 +11,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/draw"
 	"github.com/postern-id/postern/internal/datatest"
+	"github.com/postern-id/postern/internal/design"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -55,7 +56,7 @@ func TestSVG(t *testing.T) {
 	if svg != draw.SVG(g, draw.Options{}) {
 		t.Error("the drawing differs from time to time")
 	}
-	if !strings.Contains(svg, "✓ authenticated") || !strings.Contains(svg, "#d5f0d8") {
+	if !strings.Contains(svg, "✓ authenticated") || !strings.Contains(svg, design.Token("green-soft", design.Light)) {
 		t.Error("the drawing does not show where the user is authenticated")
 	}
 	checkSVG(t, draw.Sketch(flow), "session", "key", "who", "find", "check", "enough", "again", "second", "recovery", "mail", "replace", "lost", "consent", "done")

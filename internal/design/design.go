@@ -159,6 +159,27 @@ func Icon(name string) string {
 	return b.String()
 }
 
+// Shapes returns icons as a JSON object by name, each a list of [element, attributes], for pages that build
+// them with a script. It panics for a name that icons.json lacks.
+func Shapes(names ...string) json.RawMessage {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(icons, &all); err != nil {
+		panic(err) // the file is embedded
+	}
+	chosen := map[string]json.RawMessage{}
+	for _, name := range names {
+		if all[name] == nil {
+			panic(fmt.Sprintf("design: icons.json has no %q: add it to icons.mjs", name))
+		}
+		chosen[name] = all[name]
+	}
+	text, err := json.Marshal(chosen)
+	if err != nil {
+		panic(err) // it was JSON
+	}
+	return text
+}
+
 // Icons returns the names of all icons.
 func Icons() []string { return sortedKeys(readIcons()) }
 

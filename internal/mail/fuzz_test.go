@@ -41,7 +41,7 @@ func hostileTexts() []string {
 }
 
 // templateTag matches the tags of the template; the address of a link contains no quotes.
-var templateTag = regexp.MustCompile(`^<(!doctype html|html lang="[A-Za-z0-9-]*"|meta charset="utf-8"|body style="[^"]*"|/?p|p style="[^"]*"|/?strong|a href="[^"]*"|/(a|body|html))>$`)
+var templateTag = regexp.MustCompile(`^<(!doctype html|html lang="[A-Za-z0-9-]*"|/?head|meta charset="utf-8"|meta name="[a-z-]+" content="[a-z =-]+"|/?style|(body|div|p) (class="[a-z]+" )?style="[^"]*"|/?strong|a class="link" href="[^"]*" style="[^"]*"|/(a|p|div|body|html))>$`)
 
 // scriptAddress matches a link that runs a script.
 var scriptAddress = regexp.MustCompile(`(?i)href="[\s\x00-\x20]*(javascript|data|vbscript):`)

@@ -67,7 +67,7 @@ func (b *Mailbox) Mails() []Received {
 }
 
 // mailboxPolicy allows only the page's own style.
-const mailboxPolicy = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+const mailboxPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // mailboxTemplate is the page of a mailbox. It loads itself again every five seconds. Links in the
 // text can be followed.
@@ -79,6 +79,8 @@ const mailboxTemplate = `<!doctype html>
   <meta name="color-scheme" content="light dark">
   <meta http-equiv="refresh" content="5">
   <title>Mailbox · Postern</title>
+  <link rel="icon" href="icon.svg" type="image/svg+xml">
+  <link rel="stylesheet" href="design.css">
   <link rel="stylesheet" href="try.css">
 </head>
 <body>

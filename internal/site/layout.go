@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"path"
 	"strings"
+
+	"github.com/postern-id/postern/internal/design"
 )
 
 //go:embed web
@@ -113,11 +115,13 @@ func (b *builder) writeShared() error {
 	if b.files["search-index.js"], err = b.searchIndex(); err != nil {
 		return err
 	}
-	for _, name := range []string{"site.css", "site.js", "search.js", "icon.svg"} {
+	for _, name := range []string{"site.css", "site.js", "search.js"} {
 		if b.files[name], err = web.ReadFile("web/" + name); err != nil {
 			return err
 		}
 	}
+	b.files["site.css"] = append([]byte(design.Compatible()), b.files["site.css"]...)
+	b.files["icon.svg"] = []byte(design.Favicon())
 	return nil
 }
 

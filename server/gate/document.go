@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/postern-id/postern/internal/design"
 	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/internal/translations"
 )
@@ -38,7 +39,12 @@ func pageNames() []string {
 // coreModules are the modules of every page: the browser loads them at once, instead of one after
 // another.
 func coreModules() []string {
-	return []string{"dom.js", "wire.js", "languages.js", "words.js", "theme.js", "passkey.js", "page.js", "step.js"}
+	return []string{"dom.js", "wire.js", "languages.js", "words.js", "theme.js", "passkey.js", "page.js", "step.js", "icons.js"}
+}
+
+// icons are the icons of the pages.
+func icons() []string {
+	return []string{"check", "chevron-down", "fingerprint-pattern", "id-card", "key-round", "link", "list-checks", "log-out", "mail", "monitor", "smartphone", "user"}
 }
 
 // page contains the differences between the pages, which all use one file.
@@ -52,19 +58,28 @@ func (g *gate) page(name string) page {
 	return page{Name: name, Version: g.version, Account: g.AccountApplicationID, Modules: coreModules()}
 }
 
-// prepareFiles prepares the scripts with texts and everything else under web/, with a version that
-// changes with any of it.
-func prepareFiles(languages *translations.Catalog) (version string, files map[string]*document.Document) {
-	texts := languageModules(languages)
+// sources are the files of the pages by name: the scripts with texts and icons, the favicon, and everything
+// under web/.
+func sources(languages *translations.Catalog) map[string][]byte {
+	files := languageModules(languages)
+	files["icons.js"] = module("default", design.Shapes(icons()...))
+	files["icon.svg"] = []byte(design.Favicon())
 	entries, err := web.ReadDir("web")
 	if err != nil {
 		panic(err) // it is embedded
 	}
 	for _, entry := range entries {
-		if texts[entry.Name()], err = web.ReadFile("web/" + entry.Name()); err != nil {
+		if files[entry.Name()], err = web.ReadFile("web/" + entry.Name()); err != nil {
 			panic(err) // it was listed just now
 		}
 	}
+	files["gate.css"] = append([]byte(design.Compatible()), files["gate.css"]...)
+	return files
+}
+
+// prepareFiles prepares the sources, with a version that changes with any of them.
+func prepareFiles(languages *translations.Catalog) (version string, files map[string]*document.Document) {
+	texts := sources(languages)
 	files = map[string]*document.Document{}
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(texts)) {

@@ -22,7 +22,7 @@ func languageModules(c *translations.Catalog) map[string][]byte {
 func module(export string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // it has strings only
+		panic(err) // it has strings and JSON only
 	}
 	return []byte("export " + export + " " + string(text) + ";\n")
 }

@@ -12,19 +12,25 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/postern-id/postern/internal/design"
 )
 
 //go:embed page.html
 var pageText string
 
 //go:embed page.css
-var pageStyle string
+var ownStyle string
+
+// pageStyle returns the style of the page.
+var pageStyle = sync.OnceValue(func() string { return design.Compatible() + ownStyle })
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // PagePolicy returns the Content-Security-Policy of a Page, which has no script.
 func PagePolicy() string {
-	sum := sha256.Sum256([]byte(pageStyle))
+	sum := sha256.Sum256([]byte(pageStyle()))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
@@ -72,6 +78,7 @@ type pageSchema struct {
 }
 
 type pageMember struct {
+	Group              string // its title above the first member of a group
 	Name, Description  string
 	Type               pageType
 	Required, ReadOnly bool
@@ -99,7 +106,7 @@ func Page(text []byte) ([]byte, error) {
 	}
 	var page bytes.Buffer
 	err := pageTemplate.Execute(&page, map[string]any{
-		"Title": d.Info.Title, "Description": d.Info.Description, "Style": template.CSS(pageStyle), "Groups": d.groups(), "Schemas": schemas,
+		"Title": d.Info.Title, "Description": d.Info.Description, "Style": template.CSS(pageStyle()), "Mark": template.HTML(design.Mark()), "Groups": d.groups(), "Schemas": schemas,
 	})
 	return page.Bytes(), err
 }
@@ -146,14 +153,34 @@ func pageSchemaOf(schema object) *pageSchema {
 	s.Description, _ = schema["description"].(string)
 	required, _ := schema["required"].([]any)
 	properties, _ := schema["properties"].(object)
+	titles, group := groupTitles(schema), ""
 	for _, name := range inOrder(properties) {
 		property, _ := properties[name].(object)
 		member := pageMember{Name: name, Type: typeOf(property), Required: slices.Contains(required, any(name))}
 		member.Description, _ = property["description"].(string)
 		member.ReadOnly, _ = property["readOnly"].(bool)
+		if place, _ := property["x-group"].(string); titles[place] != "" && titles[place] != group {
+			group = titles[place]
+			member.Group = group
+		}
 		s.Members = append(s.Members, member)
 	}
 	return s
+}
+
+// groupTitles returns the titles of the groups of a schema's members by their places.
+func groupTitles(schema object) map[string]string {
+	titles := map[string]string{}
+	groups, _ := schema["x-groups"].([]any)
+	for _, value := range groups {
+		group, _ := value.(object)
+		sections, _ := group["sections"].([]any)
+		for _, value := range sections {
+			section, _ := value.(object)
+			titles[fmt.Sprint(group["name"], "/", section["name"])] = fmt.Sprint(group["title"])
+		}
+	}
+	return titles
 }
 
 // inOrder returns the names of properties in their order in the schema, or sorted if they have none.

@@ -1,14 +1,14 @@
 // The account page: how one signs in, where one is signed in, and which apps have access.
-import { button, byId, el, form, heading } from "./dom.js";
+import { button, byId, el, form, heading, initial } from "./dom.js";
 import { Refusal, address, call, params, remember, show, storage } from "./wire.js";
-import { attempt, back, complain, fail, note, tell, view } from "./page.js";
+import { ask as askFirst, attempt, back, complain, fail, note, tell, view } from "./page.js";
 import { date, phrase, t } from "./words.js";
 import { ask, disown } from "./passkey.js";
 import { device } from "./device.js";
-import { facts, row, section, since, small, used } from "./accountparts.js";
-import { factorButtons, factorRow } from "./factors.js";
+import { facts, offer, row, section, since, small, used } from "./accountparts.js";
+import { factorOffers, factorRow } from "./factors.js";
 import { formerSection } from "./former.js";
-import { passwordButton, passwordRow, profileSection } from "./profile.js";
+import { passwordOffer, passwordRow, profileSection } from "./profile.js";
 
 let me = "";
 let sessions = [];
@@ -44,8 +44,8 @@ function recover(error) {
 	if (error.code === "weak_session") return leave("signin");
 	if (/^(no_session|invalid_token)$/.test(error.code)) return signedOut();
 	if (!byId("heading") || error.code === "other_user") return fail(error, button(t("Load again"), { id: "reload", class: "primary" }, () => location.reload()));
-	complain(error);
-	if (/^(insufficient_user_authentication|second_factor_required)$/.test(error.code)) byId("alert").firstChild.append(again(`${me} ${last}`));
+	if (/^(insufficient_user_authentication|second_factor_required)$/.test(error.code)) askFirst(error, again(`${me} ${last}`));
+	else complain(error);
 	return scrollTo(0, 0);
 }
 
@@ -83,18 +83,17 @@ async function load() {
 	const { name, username, email } = user.attributes;
 	const focused = document.activeElement?.id;
 	const unused = (kind) => profile.unusedCredentials?.includes(kind) && t("limit.unused");
-	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")), origin,
+	const called = [name ?? username, email].filter(Boolean);
+	view("account", el("div", { class: "head" }, called.length > 0 && initial(called[0]),
+		el("div", {}, heading(t("Your account")), el("p", { class: "lead" }, called.join(" · "))), origin, signOut()),
 		formerSection(addedWithFormerPassword, dialog),
 		profileSection(user.attributes, profile.attributes, addresses),
-		section("ways", "How you sign in", [...passkeys.map((passkey) => passkeyRow(passkey, unused("passkey"))), passwordRow(profile, unused("password"), recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, unused(factor.type), recent))].filter(Boolean),
-			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")),
-			button(t("Add a passkey"), { id: "add", class: "primary" }, add), passwordButton(profile, recent), ...factorButtons(factors, recent)),
+		section("ways", "How you sign in", [...passkeys.map((passkey) => passkeyRow(passkey, unused("passkey"))), passwordRow(profile, unused("password"), recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, unused(factor.type), recent)),
+			offer("fingerprint-pattern", passkeys.length ? "" : t("You have no passkey yet."), "Add a passkey", "add", add, !passkeys.length), passwordOffer(profile, recent), ...factorOffers(factors, recent)].filter(Boolean)),
 		section("sessions", "Where you are signed in", [...browsers().map(browserRow), ...sessions.filter((s) => s.offlineOf).map(offlineRow)],
-			browsers().length > 1 && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
+			browsers().length > 1 && button(t("Sign out everywhere else"), { id: "others", class: "small" }, endOthers)),
 		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)),
-		el("section", { "aria-labelledby": "data" }, el("h2", { id: "data" }, t("Your data")), el("div", { class: "row" },
-			button(t("Download my data"), { id: "export" }, download), button(t("Delete my account"), { id: "leave" }, removeAccount))),
-		signOut());
+		section("data", "Your data", [offer("id-card", "", "Download my data", "export", download), offer("user", "", "Delete my account", "leave", removeAccount, false, "harm")]));
 	return (byId(focused) ?? byId("heading")).focus({ preventScroll: true });
 }
 
@@ -109,14 +108,14 @@ export function limited(limit, formerPassword) {
 
 function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt, limit, formerPassword }, unused) {
 	const text = facts(authenticator !== name && authenticator, since(createdAt, true), used(lastUsedAt), limited(limit, formerPassword), unused);
-	return row("key", name, backedUp && "Synced", text, small("Rename", id, name, () => rename(id, name)),
+	return row("fingerprint-pattern", name, backedUp && "Synced", text, small("Rename", id, name, () => rename(id, name)),
 		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, text, t("Delete it on your device too."))));
 }
 
 function identityRow({ id, provider, name, createdAt, lastUsedAt, formerPassword }) {
 	const text = facts(name, since(createdAt), used(lastUsedAt), limited("", formerPassword));
 	const unlink = () => remove("Unlink", provider.name, "identities", id, text);
-	return row("person", provider.name, "", text, small("Unlink", id, provider.name, unlink));
+	return row("link", provider.name, "", text, small("Unlink", id, provider.name, unlink));
 }
 
 // The sessions by browser: a browser has several after it signed in again.
@@ -134,18 +133,18 @@ function browserRow(list) {
 	const text = facts(since(list.at(-1).createdAt, true), seen && t("Last seen {date}", { date: date(seen, true) }));
 	const end = (pressed) => change(pressed, "done", () => drop("sessions", id));
 	const here = list.some((s) => s.current);
-	return row("door", name, here && "This browser", text, !here && small("signOut", id, `${name}, ${text}`, end));
+	return row(/iPhone|Android/.test(name) ? "smartphone" : "monitor", name, here && "This browser", text, !here && small("signOut", id, `${name}, ${text}`, end));
 }
 
 // An application whose tokens are valid after a sign-out, too.
 function offlineRow({ id, applicationName = "—", client, createdAt }) {
 	const text = facts(phrase("Stay connected while you are away"), device(client ?? ""), since(createdAt, true));
-	return row("tick", applicationName, "", text, small("Revoke", id, applicationName, (pressed) => change(pressed, "done", () => drop("sessions", id))));
+	return row("check", applicationName, "", text, small("Revoke", id, applicationName, (pressed) => change(pressed, "done", () => drop("sessions", id))));
 }
 
 function appRow({ applicationId, name, scopes, grantedAt }) {
 	const revoke = (pressed) => change(pressed, "done", () => drop("consents", applicationId));
-	return row("tick", name, "", facts(...scopes.map(({ text }) => phrase(text)), since(grantedAt)), small("Revoke", applicationId, name, revoke));
+	return row("check", name, "", facts(...scopes.map(({ text }) => phrase(text)), since(grantedAt)), small("Revoke", applicationId, name, revoke));
 }
 
 const add = (pressed) => change(pressed, "Added: {name}.", async () => {
@@ -222,7 +221,7 @@ export function dialog(title, content, label, kind, done, work) {
 	box.showModal();
 }
 
-const signOut = () => button(t("signOut"), { id: "sign-out", class: "text" }, (pressed) => task(pressed, async () => {
+const signOut = () => button(t("signOut"), { id: "sign-out" }, (pressed) => task(pressed, async () => {
 	const here = browsers().find((list) => list.some((s) => s.current));
 	await drop("sessions", here[0].id);
 	leave("signedout");

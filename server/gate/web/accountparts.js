@@ -16,6 +16,10 @@ export const row = (picture, title, badge, text, ...controls) => el("li", {}, ic
 	el("div", { class: "about" }, el("p", {}, el("strong", {}, title), badge && el("span", { class: "badge" }, t(badge))),
 		el("p", { class: "soft" }, text)), el("div", { class: "controls" }, controls));
 
+// A row for something that can be done: what it is, and a button.
+export const offer = (picture, text, label, id, act, isPrimary, kind = "") => el("li", {}, icon(picture), el("div", { class: "about" }, el("p", { class: "soft" }, text || t(`${id}.text`))),
+	el("div", { class: "controls" }, button(t(label), { id, class: isPrimary ? "primary" : `small ${kind}` }, act)));
+
 export const small = (label, id, about, act) => button(t(label), { id: `${label}-${id}`, class: "small", "aria-label": `${t(label)}: ${about}` }, act);
 
 export const since = (value, time) => t("Since {date}", { date: date(value, time) });

@@ -1,11 +1,11 @@
 // The parts of the account page about second factors: authenticator apps and recovery codes.
-import { button, byId, el } from "./dom.js";
+import { byId, el } from "./dom.js";
 import { call } from "./wire.js";
 import { dialog, limited, remove, task } from "./account.js";
-import { facts, row, since, small, used } from "./accountparts.js";
+import { facts, offer, row, since, small, used } from "./accountparts.js";
 import { t } from "./words.js";
 
-const kinds = { totp: ["phone", "Authenticator app"], "recovery-codes": ["list", "Recovery codes"] };
+const kinds = { totp: ["smartphone", "Authenticator app"], "recovery-codes": ["list-checks", "Recovery codes"] };
 
 export function factorRow({ type, createdAt, lastUsedAt, total, left, limit, formerPassword, disabledAt }, unused, recent) {
 	const [picture, title] = kinds[type];
@@ -15,12 +15,12 @@ export function factorRow({ type, createdAt, lastUsedAt, total, left, limit, for
 		small("Delete", type, t(title), () => remove("Delete", t(title), "factors", type)));
 }
 
-// The buttons that add the factors that the user lacks.
-export function factorButtons(factors, recent) {
+// The rows that offer the factors that the user lacks.
+export function factorOffers(factors, recent) {
 	const lacks = (kind) => !factors.some(({ type }) => type === kind);
 	return [
-		lacks("totp") && button(t("Set up an authenticator app"), { id: "totp" }, (pressed) => recent(() => setUpApp(pressed))),
-		lacks("recovery-codes") && button(t("Get recovery codes"), { id: "recovery-codes" }, (pressed) => recent(() => issueCodes(pressed))),
+		lacks("totp") && offer("smartphone", "", "Set up an authenticator app", "totp", (pressed) => recent(() => setUpApp(pressed))),
+		lacks("recovery-codes") && offer("list-checks", "", "Get recovery codes", "recovery-codes", (pressed) => recent(() => issueCodes(pressed))),
 	];
 }
 

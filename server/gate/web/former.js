@@ -5,7 +5,7 @@ import { message } from "./page.js";
 import { row, section, since, small } from "./accountparts.js";
 import { t } from "./words.js";
 
-const kinds = { passkey: ["key"], identity: ["person"], totp: ["phone", "Authenticator app"], "recovery-codes": ["list", "Recovery codes"], email: ["mail", "Email address"] };
+const kinds = { passkey: ["fingerprint-pattern"], identity: ["link"], totp: ["smartphone", "Authenticator app"], "recovery-codes": ["list-checks", "Recovery codes"], email: ["mail", "Email address"] };
 
 const titleOf = ({ type, name }) => [kinds[type][1] && t(kinds[type][1]), name].filter(Boolean).join(": ");
 

@@ -13,7 +13,7 @@ async function introduce(page, applicationId) {
 	// Without the application there are still the texts.
 	const meta = await ask(applicationId).catch(() => ask("")).catch(() => ({}));
 	override(meta.i18n?.translations?.gate);
-	dress(meta.brand, meta.application, meta.design?.theme);
+	dress(meta.brand, named() ? meta.application : {}, meta.design?.theme);
 	foot(meta.application ?? {});
 	return meta;
 }

@@ -36,6 +36,9 @@ export const note = (text) => byId("alert").replaceChildren(el("p", {}, text));
 
 export const complain = (error) => byId("alert").replaceChildren(el("div", { class: "fault" }, describe(error)));
 
+// Asks for something that is needed first, with a button; it is no fault.
+export const ask = (error, way) => byId("alert").replaceChildren(el("div", { class: "ask" }, el("p", {}, explain(error).text), way));
+
 function describe(error) {
 	const { text, details } = explain(error);
 	return [el("p", {}, text), details && el("details", {}, el("summary", {}, t("details")), el("p", {}, details))];
@@ -77,6 +80,7 @@ export async function attempt(pressed, task, recover) {
 export function ceremony(options, elsewhere) {
 	tell(t("Continue on your device…"));
 	const button = byId("elsewhere");
+	button?.closest("details")?.setAttribute("open", "");
 	const cancel = (event) => {
 		event.stopImmediatePropagation();
 		passkey.stop();

@@ -2,17 +2,18 @@
 import { button, byId, el } from "./dom.js";
 import { address, call } from "./wire.js";
 import { dialog, limited } from "./account.js";
-import { facts, row, small } from "./accountparts.js";
+import { facts, offer, row, small } from "./accountparts.js";
 import { phrase, t } from "./words.js";
 
 // Shows what the account says of the user, and lets the user change it.
 export function profileSection({ username, email, email_verified: verified }, fields, addresses) {
-	const entry = (name, value, badge) => value && [el("dt", {}, name), el("dd", {}, value, badge && el("span", { class: "badge" }, badge.text ?? t(badge)))];
-	return el("section", { "aria-labelledby": "profile" }, el("h2", { id: "profile" }, t("Profile")),
-		el("dl", {}, entry(t("Username"), username), entry(t("Email address"), email, verified ? "Verified" : "Not verified"),
-			fields.flatMap(({ title, name, value, owner }) => entry(phrase(title || name), value, owner && { text: owned(owner) }))),
-		fields.some(({ owner }) => !owner) && button(t("Edit"), { id: "edit" }, () => edit(fields)),
-		addresses && el("a", { class: "button", id: "change-email", href: address("address", "applicationId") }, t(verified ? "Change the email address" : "Verify the email address")));
+	const entry = (name, value, badge, more) => (value || more) && el("div", { class: "entry" }, el("dt", {}, name), el("dd", {}, value, badge, more));
+	const badge = (text, kind = "") => el("span", { class: `badge ${kind}` }, text);
+	const change = addresses && el("a", { class: "button small", id: "change-email", href: address("address", "applicationId") }, t(verified ? "Change the email address" : "Verify the email address"));
+	return el("section", { "aria-labelledby": "profile" },
+		el("div", { class: "top" }, el("h2", { id: "profile" }, t("Profile")), fields.some(({ owner }) => !owner) && button(t("Edit"), { id: "edit", class: "small" }, () => edit(fields))),
+		el("dl", {}, entry(t("Username"), username), entry(t("Email address"), email, email && (verified ? badge(t("Verified")) : badge(t("Not verified"), "warn")), change),
+			fields.map(({ title, name, value, owner }) => entry(phrase(title || name), value, owner && badge(owned(owner), "plain")))));
 }
 
 // Why the user cannot change an attribute.
@@ -40,12 +41,12 @@ const field = (label, input, ...notes) => el("div", { class: "field" }, el("labe
 
 // The row of the password among the ways to sign in, null without one.
 export const passwordRow = ({ password, passwordLimit, passwordNeeds }, unused, recent) => (password
-	? row("key", t("Password"), "", facts(limited(passwordLimit), unused), small("Change", "password", t("Password"), () => recent(choose, passwordNeeds)), small("Delete", "password", t("Password"), remove))
+	? row("key-round", t("Password"), "", facts(limited(passwordLimit), unused), small("Change", "password", t("Password"), () => recent(choose, passwordNeeds)), small("Delete", "password", t("Password"), remove))
 	: null);
 
-// The button that sets the first password.
-export const passwordButton = ({ password, passwordAllowed, passwordNeeds }, recent) => !password && passwordAllowed &&
-	button(t("Set a password"), { id: "password" }, () => recent(choose, passwordNeeds));
+// The row that offers the first password.
+export const passwordOffer = ({ password, passwordAllowed, passwordNeeds }, recent) => !password && passwordAllowed &&
+	offer("key-round", "", "Set a password", "password", () => recent(choose, passwordNeeds));
 
 function choose() {
 	const input = el("input", { id: "new-password", type: "password", autocomplete: "new-password", required: true });

@@ -3,7 +3,7 @@ import { button, byId, el, icon } from "./dom.js";
 import { Refusal, address, call, go, params, remember, trace } from "./wire.js";
 import { attempt, ceremony, complain, fail, focus, isBusy, message, note, tell, view, way } from "./page.js";
 import { depart } from "./callback.js";
-import { collect, mediates, options, renderStep, trigger } from "./step.js";
+import { answered, collect, mediates, options, renderStep, trigger } from "./step.js";
 import { tellFormer } from "./former.js";
 import { explain, t } from "./words.js";
 import * as passkey from "./passkey.js";
@@ -100,7 +100,7 @@ function invited(answer) {
 	const { name, unverified } = meta.application ?? {};
 	invitee = options(answer)?.user?.name ?? invitee;
 	return [name && !unverified && el("p", { class: "lead" }, t("This invitation is for your account at {app}.", { app: name })),
-		invitee && el("p", { class: "account", id: "invitee" }, icon("person"), invitee)].filter(Boolean);
+		invitee && el("p", { class: "account", id: "invitee" }, icon("user"), invitee)].filter(Boolean);
 }
 
 // The application that the user signs in to here, if it is not the account page.
@@ -122,13 +122,21 @@ function act(component, pressed, elsewhere) {
 	Object.assign(typed, entered.typed);
 	tell(t("One moment…"));
 	return task(pressed, async () => {
-		if (component.eventType !== "TRIGGER") return send(component.id, entered.inputs);
+		if (component.eventType !== "TRIGGER") return goOn(await send(component.id, entered.inputs), pressed);
 		if (expiry() < Date.now()) await renew(component.id, entered.inputs);
 		const action = reply && !reply.error && trigger(reply);
 		if (!action) return undefined;
 		byId(`action-${action.id}`).classList.add("working");
 		return sendCredential(await ceremony(options(reply), elsewhere), entered.inputs);
 	});
+}
+
+// A name that was entered before the flow asked for it is not asked for again.
+function goOn(answer, pressed) {
+	const name = "carries" in pressed.dataset && !answer.error && answered(answer, typed);
+	if (!name) return answer;
+	reply = answer;
+	return send(name.action, name.inputs);
 }
 
 // When the step's passkey options are too old to be used, 0 if it has none.

@@ -1,5 +1,5 @@
 // Shows any step of a flow from data.meta.components.
-import { button, el, form, heading, icon, set } from "./dom.js";
+import { button, el, form, heading, icon, initial, set } from "./dom.js";
 import { phrase, t } from "./words.js";
 import { picture } from "./theme.js";
 
@@ -20,7 +20,7 @@ const tokens = { username: "username", email: "email", given_name: "given-name",
 const stacks = { list: "ul", claims: "li" };
 
 // The mark of a scope.
-const marks = { profile: "person", email: "mail", account: "key" };
+const marks = { profile: "id-card", email: "mail", account: "key-round" };
 
 // The options of the step's passkey ceremony, if it has one.
 export function options({ data }) {
@@ -42,6 +42,14 @@ export const mediates = (reply) => Boolean(reply?.data.additionalData?.passkeyCh
 const autofills = (reply) => some(components(reply), (c) => c.autocomplete?.includes("webauthn"));
 const isHeading = (c) => c.type === "TEXT" && /^H/.test(c.variant);
 
+// The action of a step that asks for nothing but the name that was typed before.
+export function answered(reply, typed) {
+	const list = all(components(reply));
+	const fields = list.filter((c) => types[c.type]);
+	const name = fields.length === 1 && ["username", "email"].includes(fields[0].ref) && typed.username;
+	return name && !trigger(reply) && { action: list.find((c) => c.type === "ACTION").id, inputs: { [fields[0].ref]: name } };
+}
+
 // Renders a step. context has typed, what was typed before; act, called with an
 // ACTION, its button and whether on another device; autofill, whether passkeys
 // can wait in a field; registers, whether the flow makes an account; application,
@@ -49,11 +57,12 @@ const isHeading = (c) => c.type === "TEXT" && /^H/.test(c.variant);
 export function renderStep(reply, context) {
 	const list = components(reply);
 	const faults = new Map(reply.data.fieldErrors?.map((f) => [f.identifier, f.message]));
-	const show = { ...context, faults, trigger: trigger(reply), title: some(list, isHeading), above: [], below: [] };
+	const show = { ...context, faults, trigger: trigger(reply), title: some(list, isHeading), above: [], below: [], ways: [] };
 	// A step that has no field for the autofill gets one. What is typed there is
 	// carried over to the step that asks for it.
 	if (context.autofill && mediates(reply) && !autofills(reply)) {
 		show.above.push(field({ type: "TEXT_INPUT", ref: "username", label: "Username", autocomplete: "username webauthn", carry: true }, show));
+		show.asks = ["username", "email", "password"].map((id) => some(list, (c) => c.type === "ACTION" && c.id === id)).find(Boolean);
 	}
 	const nodes = list.flatMap((c) => render(c, show));
 	const formed = some(list, (c) => c.type === "BLOCK") ? nodes : [block(show, nodes)];
@@ -61,7 +70,8 @@ export function renderStep(reply, context) {
 }
 
 // A form, with what the page adds to the first one.
-const block = ({ above, below }, nodes) => form("heading", above.splice(0), nodes, below.splice(0));
+const block = ({ above, below, ways }, nodes) => form("heading", above.splice(0), nodes, below.splice(0),
+	ways.length > 0 && el("details", { class: "ways" }, el("summary", {}, t("Other ways")), el("div", { class: "stack" }, ways.splice(0))));
 
 // Steps that only start a ceremony, or ask for a password, have no heading.
 function introduction(reply, list, { registers, application }) {
@@ -69,7 +79,7 @@ function introduction(reply, list, { registers, application }) {
 	const makes = ceremony?.user ? "Create a passkey" : "Sign in";
 	const asks = registers ? "Create an account" : "Sign in";
 	const title = ceremony ? makes : some(list, (c) => types[c.type]) ? asks : "One more step";
-	return [title === "Sign in" ? greeting(application || undefined) : heading(t(title)), ceremony && el("p", { class: "lead" }, t("Your device asks for your fingerprint, face or screen lock."))].flat();
+	return [title === "Sign in" ? greeting(application || undefined) : heading(t(title)), ceremony?.user && el("p", { class: "lead" }, t("Your device asks for your fingerprint, face or screen lock."))].flat();
 }
 
 // The heading of a sign-in. An unverified application chose its name itself, perhaps that of
@@ -87,10 +97,10 @@ function render(component, show) {
 		case "TEXT":
 		case "RICH_TEXT":
 			if (component === show.title) return label === "Sign in" ? greeting(show.application || undefined) : heading(phrase(label));
-			if (looks === "item") return el("li", {}, icon(marks[component.ref] ?? "tick"), el("p", {}, phrase(label)));
+			if (looks === "item") return el("li", {}, icon(marks[component.ref] ?? "check"), el("p", {}, phrase(label)));
 			if (looks === "label") return el("span", { class: looks }, phrase(label));
 			if (looks === "value") return el("span", { class: looks }, label);
-			if (looks === "account") return el("p", { class: looks }, icon("person"), label);
+			if (looks === "account") return el("p", { class: looks }, icon("user"), label);
 			return isHeading(component) ? el("h2", {}, phrase(label)) : label.split(/\n{2,}/).map((text) => el("p", { class: looks }, phrase(text)));
 		case "IMAGE": {
 			const src = picture(component.src);
@@ -101,7 +111,7 @@ function render(component, show) {
 		case "BLOCK":
 			return block(show, children());
 		case "STACK":
-			return el(stacks[looks] ?? "div", { class: `stack ${looks}` }, looks === "client" && initial(component.components[0]), children());
+			return el(stacks[looks] ?? "div", { class: `stack ${looks}` }, looks === "client" && initial(component.components[0].label), children());
 		case "ACTION":
 			return action(component, show);
 	}
@@ -109,18 +119,30 @@ function render(component, show) {
 	return [label && el("p", {}, phrase(label)), ...children()];
 }
 
-const initial = ({ label }) => el("span", { class: "initial", "aria-hidden": "true" }, [...label][0]);
+// The provider that a label names after "with".
+const provider = (label) => / (?:with|mit|avec|con|com|met|z) (\p{Lu}.*)$/u.exec(label)?.[1];
 
-function action(component, { act, trigger: starts, below }) {
+// A button. A step with a passkey has one primary button: that of the passkey, or else the one that goes on with
+// the name that is entered above it. Providers follow, and all other ways are behind one link.
+function action(component, show) {
+	const { act, trigger: starts, asks, above, below, ways } = show;
 	const { id, label, variant, eventType } = component;
 	// Enter in a field must not open a dialog.
 	const type = eventType === "TRIGGER" ? "button" : "submit";
-	const node = button(phrase(label || id), { id: `action-${id}`, type, class: variant?.toLowerCase() }, () => act(component, node));
+	const text = phrase(label || id);
+	const at = starts && provider(text);
+	const looks = (component === asks && "primary") || (asks && component === starts ? "" : variant?.toLowerCase());
+	const node = button(component === asks ? t("Continue") : text, { id: `action-${id}`, type, class: at ? "provider" : looks, "data-carries": component === asks }, () => act(component, node));
+	if (at) node.prepend(initial(at));
+	if (component === asks) above.push(node, el("p", { class: "or" }, t("or")));
 	if (component === starts) {
-		node.prepend(icon("key"));
-		below.push(button(t("Use a phone or security key"), { id: "elsewhere", class: "text" }, (pressed) => act(component, pressed, true)));
+		node.prepend(icon("fingerprint-pattern"));
+		ways.unshift(button(t("Use a phone or security key"), { id: "elsewhere" }, (pressed) => act(component, pressed, true)));
 	}
-	return node;
+	const folds = starts && component !== starts && component !== asks && !at;
+	if (folds) ways.push(node);
+	if (at) below.push(node);
+	return folds || at || component === asks ? [] : node;
 }
 
 function field(component, { typed, faults, registers }) {

@@ -1,6 +1,6 @@
 // The looks: whose service this is, and the application's colors, from GET /flow/meta.
 // Colors are changed as far as it takes to read what is written in them.
-import { byId, el, icon } from "./dom.js";
+import { byId, el, initial } from "./dom.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -8,15 +8,17 @@ let current = {}; // the theme
 
 dark.addEventListener("change", paint);
 
-// Shows whose service this is: the brand, which is the organization's or the service's. The logo of
-// the application's theme takes its place, and the application's own logo stands in for a missing
-// one. theme may have colors {primary, background}, the same under dark, radius (a CSS length),
+// Shows what the user signs in to, and below it whose service this is: the brand, which is the
+// organization's or the service's. application is that of a sign-in; its logo is that of its theme, or else
+// its own. theme may have colors {primary, background}, the same under dark, radius (a CSS length),
 // logoUrl, faviconUrl, backgroundUrl, font (CSS font families) and fontUrl, where they are valid.
 export function dress(brand = {}, application = {}, theme = {}) {
-	const src = picture(theme.logoUrl ?? brand.logoUrl ?? application.logoUrl);
-	const logo = src ? el("img", { src, alt: "", height: 40 }) : icon("door");
-	logo.addEventListener("error", () => logo.replaceWith(icon("door")));
-	byId("brand").replaceChildren(logo, el("span", {}, brand.name));
+	const own = picture(theme.logoUrl ?? application.logoUrl);
+	const theirs = picture(brand.logoUrl);
+	const named = !application.unverified && application.name;
+	const instead = () => (named ? initial(named, "tile") : image(new URL("icon.svg", import.meta.url).href, () => ""));
+	byId("logo").replaceChildren(own || (!named && theirs) ? image(own || theirs, instead) : instead());
+	byId("brand").replaceChildren(theirs && (own || named) ? image(theirs, () => "") : "", el("span", {}, brand.name));
 	style("--radius", CSS.supports("border-radius", theme.radius) ? theme.radius : "");
 	style("--font", theme.font && CSS.supports("font-family", theme.font) ? theme.font : "");
 	loadFont(picture(theme.fontUrl));
@@ -29,6 +31,13 @@ export function dress(brand = {}, application = {}, theme = {}) {
 	favicon.type = theme.faviconUrl ? "" : "image/svg+xml";
 	current = theme;
 	paint();
+}
+
+// A picture, and what takes its place if it cannot be loaded.
+function image(src, instead) {
+	const node = el("img", { src, alt: "", height: 56 });
+	node.addEventListener("error", () => node.replaceWith(instead()), { once: true });
+	return node;
 }
 
 // The address of a picture, "" if it is none that may be shown.
