@@ -13,7 +13,10 @@ import (
 
 // grouped are the nouns whose members have groups.
 func grouped() map[string]*Schema {
-	return map[string]*Schema{"application": ApplicationSchema()}
+	return map[string]*Schema{
+		"application": ApplicationSchema(), "user": UserSchema(), "user-type": UserTypeSchema(), "group": GroupSchema(), "role": RoleSchema(),
+		"resource-server": ResourceServerSchema(), "identity-provider": IdentityProviderSchema(), "organization-unit": OrganizationUnitSchema(),
+	}
 }
 
 // form is a schema, as far as forms read it.
