@@ -116,7 +116,7 @@ func checkCode(t *testing.T, files map[string][]string) {
 			}
 		}
 	}
-	for _, file := range found(t, files, ".yml") {
+	for _, file := range slices.Concat(found(t, files, ".yml"), found(t, files, ".yaml")) {
 		var document any
 		if err := yaml.Unmarshal(datatest.ReadFile(t, file), &document); err != nil {
 			t.Errorf("%s: %v", file, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -129,6 +130,7 @@ type clientCreateCommand struct {
 	PostLogout []string   `sep:"none" placeholder:"URI" help:"An address to which the server may send the browser after a sign-out that the application requested."`
 	NoPKCE     bool       `name:"no-pkce" help:"Accept authorization requests without PKCE, for libraries that do not support it. Only with the type web."`
 	Scope      []string   `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
+	Claim      []string   `sep:"none" placeholder:"JSON" help:"A claim about users besides those of the scopes, as a JSON object with a name and a source."`
 	Flow       string     `placeholder:"HANDLE" help:"The sign-in flow. Default: that of the server."`
 	Invitation string     `name:"invitation-flow" placeholder:"HANDLE" help:"The flow of users who are invited, such as the built-in flow invitation. Default: none."`
 	output
@@ -152,9 +154,12 @@ func (c clientCreateCommand) document() (map[string]any, error) {
 		}
 		config = map[string]any{"grantTypes": []string{"client_credentials"}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": append([]string{}, c.Scope...)}
 	case "web":
-		config["tokenEndpointAuthMethod"], config["pkceRequired"] = "client_secret_basic", !c.NoPKCE
+		config["pkceRequired"] = !c.NoPKCE
 	default:
 		config["tokenEndpointAuthMethod"], config["publicClient"] = "none", true
+	}
+	if err := c.addClaims(config); err != nil {
+		return nil, err
 	}
 	if c.Type != "service" && len(c.Redirect) == 0 {
 		return nil, fmt.Errorf("--redirect is required with --type %s: the address to which the server sends the browser after the sign-in, such as https://app.example.com/callback", c.Type)
@@ -167,6 +172,21 @@ func (c clientCreateCommand) document() (map[string]any, error) {
 		document["invitationFlowId"] = c.Invitation
 	}
 	return document, nil
+}
+
+// addClaims adds the values of --claim to an OAuth configuration. The server checks their members.
+func (c clientCreateCommand) addClaims(config map[string]any) error {
+	var claims []json.RawMessage
+	for _, text := range c.Claim {
+		if !json.Valid([]byte(text)) {
+			return fmt.Errorf(`--claim %s: expected a JSON object, such as {"name":"policy","source":"groups"}`, text)
+		}
+		claims = append(claims, json.RawMessage(text))
+	}
+	if claims != nil {
+		config["claims"] = claims
+	}
+	return nil
 }
 
 // Run creates an application.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -58,8 +59,8 @@ func (t clientType) Validate() error {
 	return nil
 }
 
-// useStack sets the type and the addresses that are usual for the stack, and describes these
-// addresses.
+// useStack sets the type, the addresses, scopes and claims that are usual for the stack, and describes the addresses
+// and claims.
 func (c *clientCreateCommand) useStack() (defaults string, err error) {
 	s := c.Stack
 	switch {
@@ -81,7 +82,24 @@ func (c *clientCreateCommand) useStack() (defaults string, err error) {
 			defaults += fmt.Sprintf("- The post-logout URI is %s; --post-logout registers another.\n", uri)
 		}
 	}
-	return defaults, nil
+	return defaults + c.useStackClaims(), nil
+}
+
+// useStackClaims adds the scopes of the stack, and its claims unless there are others, and describes these claims.
+func (c *clientCreateCommand) useStackClaims() (defaults string) {
+	for _, scope := range c.Stack.Scopes {
+		if !slices.Contains(c.Scope, scope) {
+			c.Scope = append(c.Scope, scope)
+		}
+	}
+	if c.Claim != nil {
+		return ""
+	}
+	for _, claim := range c.Stack.Claims {
+		c.Claim = append(c.Claim, string(claim))
+		defaults += fmt.Sprintf("- The stack adds the claim %s; --claim sets others instead.\n", claim)
+	}
+	return defaults
 }
 
 // printCode prints the code of the stack. It comes before the secret, which a terminal would scroll away.

@@ -78,10 +78,14 @@ func snippetsOf(page, text string) (list []snippet) {
 // member, with the program that reads them.
 func foreign() map[string]string {
 	return map[string]string{
-		"docs/connect/forward-auth.md http": "Traefik",
-		"docs/connect/java.md spring":       "Spring Boot",
-		"docs/flows.md name":                "GitHub Actions",
-		"docs/flows.md repos":               "pre-commit",
+		"docs/connect/argocd.md # The redirect URI is https":  "Argo CD",
+		"docs/connect/argocd.md apiVersion":                   "Argo CD",
+		"docs/connect/forward-auth.md http":                   "Traefik",
+		"docs/connect/java.md spring":                         "Spring Boot",
+		"docs/connect/jenkins.md # The redirect URI is https": "Jenkins",
+		"docs/connect/kubernetes.md apiVersion":               "Kubernetes",
+		"docs/flows.md name":                                  "GitHub Actions",
+		"docs/flows.md repos":                                 "pre-commit",
 	}
 }
 

@@ -42,6 +42,7 @@ func onPage(s Stack, page string) Client {
 	if s.Type == "service" {
 		c.Scopes = []string{"system:users:read"}
 	}
+	c.Scopes = append(c.Scopes, s.Scopes...)
 	for _, found := range created.FindAllStringSubmatch(page, -1) {
 		if found[1] == s.Name {
 			c.RedirectURI = found[3]
@@ -63,6 +64,11 @@ func TestPagesHaveTheSnippets(t *testing.T) {
 		texts := pageTexts(t, s.Page)
 		if !strings.Contains(texts[0], "--stack "+s.Name) && s.Name != "ios" { // as android
 			t.Errorf("%s has no command with --stack %s", s.Page, s.Name)
+		}
+		for _, claim := range s.Claims {
+			if !strings.Contains(texts[0], string(claim)) {
+				t.Errorf("%s does not have the claim of its stack, %s", s.Page, claim)
+			}
 		}
 		files, err := s.Snippet(onPage(s, texts[0]))
 		if err != nil {

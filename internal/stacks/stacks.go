@@ -35,6 +35,10 @@ type Stack struct {
 	// PostLogout is the path of the usual post-logout URI, or "same" for the redirect URI itself. If it
 	// is empty, the code needs no post-logout URI.
 	PostLogout string `json:"postLogout"`
+	// Scopes are those that the code requests besides openid, profile and email.
+	Scopes []string `json:"scopes"`
+	// Claims are the claims that the code reads besides those of the scopes, as members of an application.
+	Claims []json.RawMessage `json:"claims"`
 }
 
 // All returns all stacks, in the order in which lists show them.

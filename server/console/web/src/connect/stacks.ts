@@ -11,6 +11,8 @@ export interface Stack {
   page?: string;
   redirect?: string;
   postLogout?: string;
+  scopes?: string[];
+  claims?: unknown[];
 }
 
 export interface SnippetFile {
