@@ -11,7 +11,7 @@ OUT     := bin/postern
 # The same source and the same VERSION give the same bytes: no path and no state of git is part of it.
 BINARY   = $(GO) build $(BUILDFLAGS) -buildvcs=false -ldflags '$(LDFLAGS)' -o $(OUT) ./cmd/postern
 
-.PHONY: build binary checker image release-check run site test npm console race lint fuzz simulate bench load torture ci clean
+.PHONY: build binary checker image release-check run site test connect npm console race lint fuzz simulate bench load torture ci clean
 
 CHECKER := server/console/wasm/built
 
@@ -73,6 +73,11 @@ test: build
 	$(GO) test -timeout 40m $(TESTFLAGS) $(OVERLAP) ./e2e ./cmd/postern ./internal/store ./...
 	bin/postern flow check flows/*.yaml flows/recipes
 	bin/postern flow test flows
+
+## connect: the configurations of docs/connect with the libraries of Kubernetes, Argo CD, Grafana and Gitea, which are a module of
+## their own and take a minute or two to compile
+connect: build
+	cd e2e/connect && $(GO) vet ./... && $(GO) test -vet=off -timeout 20m $(TESTFLAGS) -count 1 ./...
 
 ## npm: the packages of the tests that run in Node 20 or newer, in the versions of their lock files
 npm:
@@ -164,7 +169,7 @@ torture:
 ## ci: what CI runs; fuzzing by number, because a time can run out at a bad moment. lint vets the
 ## tests, so test need not
 ci: TESTFLAGS := -vet=off
-ci: lint build test race
+ci: lint build test race connect
 	$(MAKE) fuzz FUZZTIME=2000x
 
 clean:
