@@ -17,7 +17,8 @@ export function profileSection({ username, email, email_verified: verified }, fi
 }
 
 // Why the user cannot change an attribute.
-const owned = ({ owner, providerName }) => t(`owned.${owner}`, { provider: providerName ?? "" });
+const ownedBy = { provider: "owned.provider", administrator: "owned.administrator", flow: "owned.flow" };
+const owned = ({ owner, providerName }) => t(ownedBy[owner], { provider: providerName ?? "" });
 
 // Attributes of another owner are shown, and cannot be changed.
 function edit(fields) {
