@@ -72,11 +72,14 @@ func (d Deps) fitMapping(ctx context.Context, user *schemas.User, p *schemas.Ide
 	c := &schemas.MapIdentity{
 		UserID: user.ID, ProviderID: p.ID, Values: mapped.Values, Groups: mapped.Groups, Permissions: p.Mapping.Permissions, Skipped: mapped.Skipped,
 	}
+	unknown := unknownAttributes(t)
 	for _, name := range mapped.Absent {
-		if !t.Requires(name) {
+		if !t.Requires(name) && !unknown(name) {
 			c.Absent = append(c.Absent, name)
 		}
 	}
+	maps.DeleteFunc(c.Values, func(name string, _ any) bool { return unknown(name) })
+	maps.DeleteFunc(c.Skipped, func(name string, _ string) bool { return unknown(name) })
 	for _, a := range p.Mapping.Attributes {
 		if !a.Refreshes() {
 			c.Once = append(c.Once, a.To)
@@ -93,6 +96,13 @@ func (d Deps) fitMapping(ctx context.Context, user *schemas.User, p *schemas.Ide
 	}
 	c.Account = t.AccountAttributes(slices.Concat(slices.Sorted(maps.Keys(c.Values)), c.Absent))
 	return c, nil
+}
+
+// unknownAttributes returns the function that reports whether users of a type cannot have an attribute: a mapping is for
+// users of several types.
+func unknownAttributes(t *schemas.UserType) func(name string) bool {
+	names, open := t.AttributeNames()
+	return func(name string) bool { return !open && !slices.Contains(names, name) }
 }
 
 // dropForeign removes attributes that no provider states: a password would be stored in the clear, and whether an

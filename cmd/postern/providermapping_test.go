@@ -439,10 +439,10 @@ func TestGroupsThatGivePermissions(t *testing.T) {
 		status               int
 		said                 string
 	}{
-		{"an undeclared permission", m.token, buyers + `}`, 400, "declare it in mapping.permissions"},
-		{"another permission", m.token, buyers + `,"permissions":["system:users:read"]}`, 400, "shop:orders:read"},
-		{"administrators", m.token, `{"groups":[{"from":"groups","map":{"b":"<admins>"}}],"permissions":["shop"]}`, 400, `\"system\"`},
-		{"administrators in the unit", m.token, `{"groups":[{"from":"groups","unit":"default"}]}`, 400, "declare it in mapping.permissions"},
+		{"an undeclared permission", m.token, buyers + `}`, 409, "declare it in mapping.permissions"},
+		{"another permission", m.token, buyers + `,"permissions":["system:users:read"]}`, 409, "shop:orders:read"},
+		{"administrators", m.token, `{"groups":[{"from":"groups","map":{"b":"<admins>"}}],"permissions":["shop"]}`, 409, `\"system\"`},
+		{"administrators in the unit", m.token, `{"groups":[{"from":"groups","unit":"default"}]}`, 409, "declare it in mapping.permissions"},
 		{"a permission that does not exist", m.token, buyers + `,"permissions":["shop:orders:eat"]}`, 400, "no resource server has a permission"},
 		{"a caller without the permission", manager, buyers + `,"permissions":["shop:orders:read"]}`, 403, "shop:orders:read"},
 		{"a caller who may not write groups", writer, `{"groups":[{"from":"groups","map":{"b":"<sales>"}}]}`, 403, "system:groups:write"},

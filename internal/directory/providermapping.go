@@ -123,16 +123,17 @@ func checkMappedGroups(w *writeContext, at string, g *schemas.GroupMapping) {
 	}
 }
 
-// checkGrants reports groups of a mapping with permissions that it does not declare.
+// checkGrants refuses a mapping of groups with permissions that it does not declare. It is a conflict with the groups
+// and roles, which another change of the same transaction may resolve.
 func (w *writeContext) checkGrants(handle string, m *schemas.ProviderMapping) {
 	for i := range m.Groups {
-		at := fmt.Sprintf("mapping.groups[%d]", i)
 		found, err := w.undeclared(m, &m.Groups[i])
-		w.fail(err)
-		for _, u := range found {
-			w.addInvalid(at, "the group %q gives its members the permission %q, so accounts at the provider %q could get it: "+
-				"declare it in mapping.permissions, or choose another group", u.group, u.permission, handle)
+		if w.fail(err) || len(found) == 0 {
+			continue
 		}
+		w.refusal = schemas.Errorf(schemas.Conflict, CodeProviderGrants,
+			"mapping.groups[%d]: the group %q gives its members the permission %q, so accounts at the provider %q could get it: "+
+				"declare it in mapping.permissions, or choose another group", i, found[0].group, found[0].permission, handle)
 	}
 }
 

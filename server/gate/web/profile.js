@@ -17,8 +17,9 @@ export function profileSection({ username, email, email_verified: verified }, fi
 }
 
 // Why the user cannot change an attribute.
-const ownedBy = { provider: "owned.provider", administrator: "owned.administrator", flow: "owned.flow" };
-const owned = ({ owner, providerName }) => t(ownedBy[owner], { provider: providerName ?? "" });
+const owned = ({ owner, providerName }) => ({
+	provider: t("owned.provider", { provider: providerName ?? "" }), administrator: t("owned.administrator"), flow: t("owned.flow"),
+})[owner];
 
 // Attributes of another owner are shown, and cannot be changed.
 function edit(fields) {
