@@ -62,7 +62,9 @@ func (a *attributes) prepare(*engine.Config) (found []schemas.Problem) {
 }
 
 // AsksForAttributes implements engine.AttributeAsker.
-func (a *attributes) AsksForAttributes() []string { return a.Attributes }
+func (a *attributes) AsksForAttributes() (names []string, identifying bool) {
+	return a.Attributes, a.Identifying
+}
 
 // Execute asks until no attribute is missing.
 func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {

@@ -294,6 +294,6 @@ func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permi
 		attributes = app.Assertion.UserAttributes
 	}
 	s.Audience = append(s.Audience, a.deps.BaseURL)
-	s.Profile = user.Profile(attributes, a.deps.ReleasesUnverified != nil && a.deps.ReleasesUnverified())
+	s.Profile = user.Profile(attributes, a.deps.ReleasesUnverified != nil && a.deps.ReleasesUnverified() && v.Application.TakesUnverified())
 	return s
 }

@@ -95,14 +95,14 @@ func (f *federatedOIDC) prepare(c *engine.Config) (found []schemas.Problem) {
 	return found
 }
 
-// CollectsClaims implements engine.ClaimCollector.
-func (f *federatedOIDC) CollectsClaims() {}
-
 // claimType returns the type of the input for a standard claim (OpenID Connect Core section 5.1).
 func claimType(claim string) schemas.InputType {
 	types := map[string]schemas.InputType{"email": schemas.EmailInput, "phone_number": schemas.PhoneInput, "birthdate": schemas.DateInput}
 	return cmp.Or(types[claim], schemas.TextInput)
 }
+
+// ReadsClaims implements engine.ClaimReader.
+func (f *federatedOIDC) ReadsClaims() map[string]string { return f.Claims }
 
 // Waits reports that the node calls the provider for its metadata and tokens.
 func (f *federatedOIDC) Waits() bool { return true }

@@ -117,7 +117,7 @@ func (f *field) compile(stored bool) []schemas.Problem {
 
 // checkInputPattern returns an error for a pattern that is too large.
 func checkInputPattern(pattern string) error {
-	if err := expr.CheckPatternText(pattern); err != nil {
+	if err := schemas.CheckPatternText(pattern); err != nil {
 		return err
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)

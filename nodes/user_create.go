@@ -224,8 +224,8 @@ func (u *userCreate) userType(ctx context.Context, app *schemas.Application) (na
 }
 
 // CreatesUsers implements engine.UserCreator.
-func (u *userCreate) CreatesUsers() (userType string, inputs map[string]string, listed bool) {
-	return u.Type, u.from, u.Attributes != nil
+func (u *userCreate) CreatesUsers() (userType, unit string, inputs map[string]string, listed bool) {
+	return u.Type, u.OUID, u.from, u.Attributes != nil
 }
 
 func (u *userCreate) ouID(app *schemas.Application) string {

@@ -1,6 +1,9 @@
 package schemas
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Application is an application that users sign in to, or that acts on its own behalf.
 type Application struct {
@@ -31,7 +34,10 @@ type Application struct {
 	SessionLifetime    int `json:"sessionLifetime,omitempty"`
 	SessionIdleTimeout int `json:"sessionIdleTimeout,omitempty"`
 	// RequireConsent requires consent before the application's client gets data of a user.
-	RequireConsent        bool           `json:"requireConsent,omitempty"`
+	RequireConsent bool `json:"requireConsent,omitempty"`
+	// IdentifiesBy is the claim by which the application identifies users, IdentifiesBySub or IdentifiesByEmail.
+	// "" means that it may use either.
+	IdentifiesBy          string         `json:"identifiesBy,omitempty"`
 	PasskeyAllowedOrigins []string       `json:"passkeyAllowedOrigins,omitempty"`
 	Assertion             AssertionRules `json:"assertion,omitzero"`
 	Customizations        map[string]any `json:"customizations,omitempty"`
@@ -113,6 +119,18 @@ func (a *Application) OptionalFlows() []AssignedFlow {
 	}
 }
 
+// StartedFlows lists the ids of the flows that the application can start.
+func (a *Application) StartedFlows() (ids []string) {
+	ids = append(ids, a.AuthFlowID)
+	for _, f := range a.OptionalFlows() {
+		ids = append(ids, *f.ID)
+	}
+	if a.IsRegistrationFlowEnabled {
+		ids = append(ids, a.RegistrationFlowID)
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+}
+
 // ClientExpiry is the expiry of an untrusted client that registered itself. Times are UTC.
 type ClientExpiry struct {
 	ApplicationID string
@@ -138,6 +156,10 @@ type InboundAuth struct {
 
 // AsksConsent reports whether the application's client needs the consent of users.
 func (a *Application) AsksConsent() bool { return a.RequireConsent || !a.IsTrusted() }
+
+// TakesUnverified reports whether the application may get an address that is not verified from a server that sends no
+// mail: one that identifies users by their addresses does not.
+func (a *Application) TakesUnverified() bool { return a == nil || a.IdentifiesBy != IdentifiesByEmail }
 
 // OAuth returns the application's OAuth configuration, nil if it has none.
 func (a *Application) OAuth() *OAuthProfile {

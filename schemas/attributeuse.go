@@ -11,20 +11,26 @@ type AttributeUses struct {
 	Questions []AttributeQuestion
 	// Values are the names of the values of runs that claims can read (see RunValues), nil if they are not known.
 	Values []string
+	// Entered are those of Values that users state, or that services reply to what users state.
+	Entered []EnteredValue
 }
+
+// EnteredValue is a value of a run that users state, and a node that has it.
+type EnteredValue struct{ Name, Node, Path string }
 
 // UserCreation describes a node that creates users.
 type UserCreation struct {
 	// Node is the id of the node, and Path its path in the flow, or that of the node that uses its
 	// sub-flow.
 	Node, Path string
-	// Type is the user type, "" for the NewUserType of the application.
-	Type string
+	// Type is the user type, "" for the NewUserType of the application, and Unit the id of the organization unit,
+	// "" for that of the application.
+	Type, Unit string
 	// Inputs maps attributes to the inputs of their values. It contains only inputs that a form
 	// before the node can collect. Listed reports whether the configuration of the node lists them.
 	Inputs map[string]string
 	Listed bool
-	// Stated are the inputs to which no form of the user leads, but only the claims of an identity provider.
+	// Stated are the inputs whose values only an identity provider states, and not its users: see StatedByUsers.
 	Stated []string
 	// Form is the id of a node before it that collects one of the inputs, "" if there is none.
 	Form string
@@ -35,8 +41,26 @@ type UserCreation struct {
 // AttributeQuestion describes a node that asks for attributes by their names.
 type AttributeQuestion struct {
 	Node, Path string
+	// Attributes are those that the configuration lists. Nil: those that the user type requires.
 	Attributes []string
+	// Identifying states that the node also asks for attributes that identify users.
+	Identifying bool
 }
+
+// AsksFor reports whether users of the type can set an attribute at the node.
+func (q *AttributeQuestion) AsksFor(t *UserType, attribute string) bool {
+	if _, attested := VerificationAttributes()[attribute]; attested || !q.Identifying && slices.Contains(IdentifyingAttributes(), attribute) {
+		return false
+	}
+	if q.Attributes == nil {
+		return t.Requires(attribute) && slices.Contains(t.FormAttributes(), attribute)
+	}
+	return slices.Contains(q.Attributes, attribute) && slices.Contains(t.FormAttributes(), attribute)
+}
+
+// StatedByUsers reports whether the users of an identity provider state a claim about themselves there, such as their
+// name: the claims of OpenID Connect Core §5.1, whatever the provider has verified.
+func StatedByUsers(claim string) bool { return slices.Contains(ProfileAttributes(), claim) }
 
 // NewUserType returns the type of the users that flows without a type of their own create for the
 // application; a nil application allows all types.

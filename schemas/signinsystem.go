@@ -9,6 +9,8 @@ type SignInSystem struct {
 	// Former are deleted applications in their last state, for a comparison with a system that has
 	// an application of the same id.
 	Former []FormerApplication
+	// Claims are those that users can set. A proof does not need them, and a report lists them.
+	Claims []SettableClaim
 	// Grants are what accounts at identity providers can get without an administrator.
 	Grants []ProviderGrant
 }

@@ -34,6 +34,8 @@ func TestCheckDefinitionRefuses(t *testing.T) {
 		"a broken pattern":           {attributes(`"a": {"pattern": "("}`), "schema.properties.a.pattern", "regex"},
 		"looking ahead":              {attributes(`"a": {"pattern": "(?=a)b"}`), "schema.properties.a.pattern", "regex"},
 		"a large pattern":            {attributes(`"a": {"pattern": "(a{100}b{100}){9}"}`), "schema.properties.a.pattern", "instructions, expected at most 1000"},
+		"many classes":               {attributes(`"a": {"pattern": "` + strings.Repeat(`\\pL`, 21) + `"}`), "schema.properties.a.pattern", "classes of Unicode characters"},
+		"wide ranges without case":   {attributes(`"a": {"pattern": "(?i)[\\x{0}-\\x{ffff}]"}`), "schema.properties.a.pattern", "use shorter ranges"},
 		"a broken name pattern":      {`{"type": "object", "patternProperties": {"(": {}}}`, `schema.patternProperties["("]`, "is not"},
 		"a misspelt mark":            {attributes(`"a": {"type": "string", "x-uniqe": true}`), "schema.properties.a.x-uniqe", `did you mean "x-unique"?`},
 		"a mark cut short":           {attributes(`"a": {"type": "string", "x-uniq": true}`), "schema.properties.a.x-uniq", `did you mean "x-unique"?`},

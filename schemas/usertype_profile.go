@@ -44,6 +44,25 @@ func (t *UserType) ProfileFields() (fields []ProfileField) {
 	return fields
 }
 
+// FormAttributes returns the attributes that a form can ask for, sorted: texts, numbers and booleans that are no
+// credential.
+func (t *UserType) FormAttributes() (names []string) {
+	var definition struct {
+		Properties map[string]struct {
+			Type       any
+			Credential bool `json:"x-credential"`
+		} `json:"properties"`
+	}
+	_ = json.Unmarshal(t.Schema, &definition) // a schema that is none has no properties
+	for name, p := range definition.Properties {
+		if kind, _ := p.Type.(string); !p.Credential && slices.Contains([]string{"string", "number", "integer", "boolean"}, kind) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // RequiresPassword reports whether users of the type must have a password.
 func (t *UserType) RequiresPassword() bool { return t.Requires(t.CredentialAttribute()) }
 

@@ -51,6 +51,10 @@ func size(e *element) int {
 // pattern returns the weight of a regular expression: the instructions of its program, each of
 // which can run at each character of a text.
 func (w *definition) pattern(e *element, text string) weight {
+	if err := CheckPatternText(text); err != nil { // before the parser, which it may keep busy
+		w.note(e.place, err.Error())
+		return weight{}
+	}
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		w.note(e.place, "this is not an RE2 regular expression, which has no look-around or back references: "+truncate(err.Error(), maxCauseLength))

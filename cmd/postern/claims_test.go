@@ -293,6 +293,9 @@ func TestClaimsThatUsersCanSet(t *testing.T) {
 	join := w.create(w.directory.Flows, flow("zoneinfo")).ID
 	w.create(w.directory.Applications, `{"name":"Door","allowedUserTypes":["Staff"],"registrationFlowId":"`+join+`","isRegistrationFlowEnabled":true}`)
 	plain := w.create(w.directory.Applications, `{"name":"Plain","allowedUserTypes":["Staff"],"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"]}}]}`).ID
+	claimed := func(name, claim, members string) string {
+		return `{"name":"` + name + `","allowedUserTypes":["Staff"],` + members + `"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["` + rpRedirect + `"],"claims":[` + claim + `]}}]}`
+	}
 	for _, step := range []struct {
 		what, method, path, body string
 		status                   int
@@ -305,9 +308,64 @@ func TestClaimsThatUsersCanSet(t *testing.T) {
 		{"a flow that sets another one", http.MethodPut, "/flows/" + join, flow("nickname"), 200},
 		{"the registration no longer sets it", http.MethodPost, "/applications", application("Four", "zoneinfo"), 201},
 		{"a user type that opens it", http.MethodPut, "/user-types/" + kind, `{"name":"Staff","schema":` + strings.Replace(schema, `,"readOnly":true`, "", 1) + `}`, 400},
+		{"an expression over an attribute of the account page", http.MethodPost, "/applications", claimed("Five", `{"name":"x","source":"expression","expression":"user.attributes.nickname","authoritative":true}`, ""), 400},
+		{"an expression over any attribute", http.MethodPost, "/applications", claimed("Six", `{"name":"x","source":"expression","expression":"user.attributes[application.name]","authoritative":true}`, ""), 400},
+		{"an expression over what administrators set", http.MethodPost, "/applications", claimed("Seven", `{"name":"x","source":"expression","expression":"user.attributes.department","authoritative":true}`, ""), 201},
+		{"a constant in a scope of the application", http.MethodPost, "/applications", claimed("Eight", `{"name":"x","source":"constant","value":"admin","scopes":["email"],"authoritative":true}`, ""), 400},
+		{"a scope that becomes free", http.MethodPost, "/applications", claimed("Nine", `{"name":"x","source":"constant","value":"admin","scopes":["openid"],"authoritative":true}`, ""), 201},
+		{"an address from another attribute", http.MethodPost, "/applications", claimed("Ten", `{"name":"EMAIL","source":"attribute","attribute":"nickname"}`, ""), 400},
+		{"an address that identifies nobody", http.MethodPost, "/applications", claimed("Eleven", `{"name":"email","source":"attribute","attribute":"nickname"}`, `"identifiesBy":"sub",`), 201},
+		{"an address stated as verified", http.MethodPost, "/applications", claimed("Twelve", `{"name":"email_verified","source":"constant","value":"true"}`, ""), 400},
+		{"an unknown way to identify users", http.MethodPost, "/applications", claimed("Thirteen", `{"name":"x","source":"groups"}`, `"identifiesBy":"nickname",`), 400},
 	} {
-		if rec := w.exchange(step.method, step.path, step.body, jsonBody, bearer(admin)); rec.Code != step.status || step.status == 400 && !strings.Contains(rec.Body.String(), "authoritative") {
+		if rec := w.exchange(step.method, step.path, step.body, jsonBody, bearer(admin)); rec.Code != step.status || step.status == 400 && !strings.Contains(rec.Body.String(), "authoritative") && !strings.Contains(rec.Body.String(), "identifiesBy") {
 			t.Errorf("%s: %d %s", step.what, rec.Code, rec.Body)
+		}
+	}
+}
+
+// TestNewUserTypesOpenNoClaim: a new type that an application admits, and a client that registered itself, are checked
+// like others.
+func TestNewUserTypesOpenNoClaim(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		admin := w.admin()
+		person := schemas.Person()
+		closed := strings.ReplaceAll(string(person.Schema), `"nickname": {`, `"nickname": {"readOnly": true, `)
+		w.put("/user-types/"+schemas.PersonID, `{"name":"Person","schema":`+closed+`}`, admin)
+		const claim = `"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["` + rpRedirect + `"],"claims":[{"name":"x","source":"attribute","attribute":"nickname","authoritative":true}]}}]`
+		w.send(201, "/applications", admin, `{"name":"All",`+claim+`}`, &struct{}{})
+		open := `{"name":"Open","schema":{"type":"object","properties":{"username":{"type":"string"},"nickname":{"type":"string"}}}}`
+		if rec := w.call(http.MethodPost, "/user-types", admin, open); rec.Code != 400 || !strings.Contains(rec.Body.String(), "authoritative") {
+			t.Errorf("a new type: %d %s", rec.Code, rec.Body)
+		}
+		w.send(201, "/user-types", admin, strings.Replace(open, `"name":"Open",`, `"name":"Open","identifierScope":"userType",`, 1), &struct{}{})
+		open = `{"name":"Own","allowedUserTypes":["Open"],` + claim + `}`
+		if rec := w.call(http.MethodPost, "/applications", admin, open); rec.Code != 400 || !strings.Contains(rec.Body.String(), "authoritative") {
+			t.Errorf("an application for the type: %d %s", rec.Code, rec.Body)
+		}
+	})
+}
+
+// TestUnverifiedAddressesIdentifyNobody: a server that sends no mail releases addresses that nobody verified, but not to
+// an application that identifies users by them, nor in an authoritative claim.
+func TestUnverifiedAddressesIdentifyNobody(t *testing.T) {
+	w := newTestApp(t)
+	w.createPat()
+	if rec := w.call(http.MethodPatch, "/users/"+w.userNamed("pat"), w.admin(), `{"attributes":{"email":"pat@other.example","email_verified":false}}`); rec.Code != http.StatusOK {
+		t.Fatalf("%d %s", rec.Code, rec.Body)
+	}
+	for members, want := range map[string]bool{``: true, `"identifiesBy":"sub",`: true, `"identifiesBy":"email",`: false} {
+		body := `{"name":"` + schemas.NewID() + `",` + members + `"assertion":{"userAttributes":["email"]},"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["` + rpRedirect + `"],"claims":[
+			{"name":"mail","source":"attribute","attribute":"email"},{"name":"sure","source":"attribute","attribute":"email","authoritative":true},
+			{"name":"made","source":"expression","expression":"user.attributes.email"},{"name":"certain","source":"expression","expression":"user.attributes.email","authoritative":true}]}}]}`
+		c := w.create(w.directory.Applications, body).Value.(*schemas.Application)
+		p := &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
+		got, _, _ := p.signInAndVerify("scope", "openid email")
+		found := p.userinfo(got.Access)
+		for name, released := range map[string]bool{"email": want, "mail": want, "made": want, "sure": false, "certain": false} {
+			if (found[name] != nil) != released {
+				t.Errorf("%s: %s is released: %t", members, name, !released)
+			}
 		}
 	}
 }

@@ -80,6 +80,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 		d.checkRules(ctx)
 		d.checkAdmissions(ctx)
 		d.checkProviders(ctx)
+		d.checkClaims(ctx)
 		d.checkBuiltinFlows(ctx)
 		d.checkHostname(ctx)
 		d.checkSuspects(ctx)

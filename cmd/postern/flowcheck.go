@@ -18,6 +18,7 @@ type flowCheckCommand struct {
 	Format string `enum:"text,json,sarif,github" default:"text" help:"The format of findings: text, json, sarif (code scanning), or github (workflow commands)."`
 	Color  string `enum:"auto,always,never" default:"auto" help:"auto colors text on a terminal, unless NO_COLOR is set."`
 	Waived bool   `help:"Print the waived findings in text, and not only their number."`
+	claimFlags
 	watching
 	Paths []string `arg:"" name:"path" help:"Flow and scenario files, folders of them, patterns such as 'flows/*.yaml', or - for a flow on standard input."`
 }
@@ -40,6 +41,9 @@ func (c flowCheckCommand) check(p program) error {
 		return err
 	}
 	findings.ReportHandleConflicts(list, filepath.Dir)
+	if list, err = c.reportClaims(list); err != nil {
+		return err
+	}
 	if err := c.write(p, list); err != nil {
 		return err
 	}

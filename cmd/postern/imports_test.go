@@ -92,7 +92,7 @@ func allowedImports() map[string][]string {
 // testImports lists what the tests of every package may import: conformance suites,
 // software authenticators, and the packages that these need.
 func testImports() []string {
-	return []string{"schemas", "internal/signins", "internal/logtest", "internal/porttest", "internal/datatest", "engine", "flows/chains", "flows/studio", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
+	return []string{"schemas", "internal/claims", "internal/signins", "internal/logtest", "internal/porttest", "internal/datatest", "engine", "flows/chains", "flows/studio", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
 }
 
 // Imports point from the top of the table in CONTRIBUTING.md to its bottom. The test reads

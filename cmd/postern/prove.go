@@ -122,6 +122,7 @@ func (c proveCommand) applyFolder(ctx context.Context, p program) (*schemas.Sign
 		return nil, err
 	}
 	defer h.close()
+	h.directory.AcceptsSettable = true
 	if _, err := h.seedStore(ctx, nil); err != nil {
 		return nil, err
 	}

@@ -89,4 +89,13 @@ func (h *app) reportMisfits(ctx context.Context) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		h.log.ErrorContext(ctx, "cannot compare the stored flows with the user types", "error", err)
 	}
+	settable, err := h.directory.SettableClaims(ctx, directory.SystemCall())
+	if err != nil && !errors.Is(err, context.Canceled) {
+		h.log.ErrorContext(ctx, "cannot look for claims that users can set", "error", err)
+	}
+	for _, c := range settable {
+		if c.Authoritative {
+			h.log.WarnContext(ctx, "users can set an authoritative claim of an application; "+c.Fix, "application", c.Application, "claim", c.Claim, "finding", c.Where)
+		}
+	}
 }

@@ -80,6 +80,8 @@ type Report struct {
 	Names map[string][]string `json:"names"`
 	// Grants are what accounts at identity providers can get without an administrator.
 	Grants []schemas.ProviderGrant `json:"grants,omitempty"`
+	// Claims are the claims of applications that users can set, each with one place where they can.
+	Claims []schemas.SettableClaim `json:"claims,omitempty"`
 
 	represents map[string]string    // the id in targets by the id of any application
 	former     map[string][]*Report // by the id of an application: of systems with an earlier one of its identifiers

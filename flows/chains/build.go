@@ -37,7 +37,7 @@ func (c *Checker) Analyze(ctx context.Context, s *schemas.SignInSystem) (*Report
 	if err != nil {
 		return nil, err
 	}
-	report.Grants = s.Grants
+	report.Grants, report.Claims = s.Grants, s.Claims
 	return report, nil
 }
 

@@ -85,6 +85,7 @@ func (r *Report) Write(to io.Writer) error {
 	for _, g := range r.Grants {
 		writeGrant(&b, g)
 	}
+	r.writeClaims(&b)
 	_, err := io.WriteString(to, b.String())
 	return err
 }
@@ -97,6 +98,22 @@ func writeGrant(b *strings.Builder, g schemas.ProviderGrant) {
 	}
 	if g.Addresses {
 		b.WriteString("  can have any address that the provider calls verified\n")
+	}
+}
+
+// writeClaims writes the claims that users can set, for each application.
+func (r *Report) writeClaims(b *strings.Builder) {
+	last := ""
+	for _, c := range r.Claims {
+		if head := fmt.Sprintf("claims of %s that users can set", c.Application); head != last {
+			fmt.Fprintf(b, "%s\n", head)
+			last = head
+		}
+		authoritative := ""
+		if c.Authoritative {
+			authoritative = ", although it is authoritative"
+		}
+		fmt.Fprintf(b, "  %s (%s)%s\n    %s\n    fix: %s\n", c.Claim, c.Declared, authoritative, c.Where, c.Fix)
 	}
 }
 

@@ -92,7 +92,7 @@ func TestBrokenFlows(t *testing.T) {
 		})
 	}
 	for _, r := range rules.All() {
-		if !rule[r.ID] {
+		if !rule[r.ID] && r.ID != schemas.RuleClaim { // of applications
 			t.Errorf("no flow of the corpus breaks the rule %s", r.ID)
 		}
 	}

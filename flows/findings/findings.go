@@ -35,6 +35,11 @@ type File struct {
 	Guarantees schemas.Guarantees
 	// Sessions contains its demands of earlier sign-ins.
 	Sessions []engine.SessionDemand
+	// ID is that of the flow, if the file has one, and Uses lists its nodes that set attributes.
+	ID   string
+	Uses schemas.AttributeUses
+	// Application is the name of the application, or of several, in a file without a flow.
+	Application string
 	// Scenarios is the number of scenarios in a valid scenario file.
 	Scenarios int
 	Findings  []schemas.Problem
@@ -95,7 +100,7 @@ func (c Checker) checkOne(s Source) File {
 	}
 	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds, subflows)
 	if f.Findings = problems; g != nil {
-		f.Handle, f.FlowType = g.Flow().Handle, g.Flow().FlowType
+		f.Handle, f.FlowType, f.ID, f.Uses = g.Flow().Handle, g.Flow().FlowType, g.Flow().ID, g.AttributeUses()
 		f.Nodes, f.Guarantees, f.Sessions = len(g.Flow().Nodes), g.Guarantees(), g.Sessions()
 		var types []schemas.UserType
 		if c.UserTypes != nil {

@@ -52,6 +52,8 @@ func (t Text) Write(w io.Writer, list []File) error {
 		switch {
 		case f.Refused():
 			refused++
+		case f.Application != "":
+			fmt.Fprintf(out, "%s\t%s\t%s\n", t.paint(green, "ok"), printable(f.Name), printable(f.Application))
 		case f.Scenarios > 0:
 			fmt.Fprintf(out, "%s\t%s\t%s\n", t.paint(green, "ok"), printable(f.Name), count(f.Scenarios, "scenario"))
 		default:

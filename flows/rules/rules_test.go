@@ -14,6 +14,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/flows/rules"
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/internal/datatest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
@@ -39,6 +40,9 @@ func TestExamples(t *testing.T) {
 }
 
 func check(t *testing.T, r rules.Rule, text string) []schemas.Problem {
+	if r.ID == schemas.RuleClaim {
+		return checkClaims(t, text)
+	}
 	if r.ID != rules.Scenario {
 		_, _, problems := engine.Check([]byte(text), true, nodes.Kinds(nodes.Deps{}))
 		return problems
@@ -48,6 +52,24 @@ func check(t *testing.T, r rules.Rule, text string) []schemas.Problem {
 	_, problems := flowtest.Check(filepath.Join(dir, "sign_in_test.yaml"), []byte(text))
 	for i := range problems {
 		problems[i].Rule = rules.Scenario
+	}
+	return problems
+}
+
+// checkClaims checks the example of an application whose users have the type Person.
+func checkClaims(t *testing.T, text string) (problems []schemas.Problem) {
+	doc, problems := schemas.ParseYAML([]byte(text))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var a schemas.Application
+	if problems := doc.Decode(schemas.ApplicationSchema(), &a); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	person := schemas.Person()
+	system := claims.System{Applications: map[string]*schemas.Application{"": &a}, Types: map[string]*schemas.UserType{person.ID: &person}, SendsMail: true}
+	for _, c := range system.Settings().All() {
+		problems = append(problems, claims.Problem(&c))
 	}
 	return problems
 }

@@ -3,11 +3,11 @@ package claims
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/postern-id/postern/internal/expr"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -75,12 +75,9 @@ func checkClaim(c *schemas.Claim, asksConsent bool, note func(member, message st
 		note("scopes", "expected the scopes that release the claim: users of this application must consent to them")
 	}
 	for member, pattern := range map[string]string{"filter": c.Filter, "exclude": c.Exclude, "remove": c.Remove} {
-		if _, err := regexp.Compile(pattern); err != nil {
+		if err := expr.CheckPattern(pattern); err != nil {
 			note(member, "expected a regular expression: %v", err)
 		}
-	}
-	if c.Expression != "" && c.Authoritative {
-		note("authoritative", "an expression may read what users set; use a source such as groups, roles or an attribute")
 	}
 	if c.Expression != "" {
 		if _, err := compileExpression(c.Expression); err != nil {

@@ -20,7 +20,7 @@ type Explanation struct {
 	// Released are the targets that contain the claim, and Reason is why, or why none does.
 	Released []string `json:"released"`
 	Reason   string   `json:"reason"`
-	// SetByUsers are the places where users can set the attribute of a claim that the application declares.
+	// SetByUsers are the places where users can set the value: see Settings.
 	SetByUsers []string `json:"setByUsers,omitempty"`
 }
 

@@ -77,18 +77,15 @@ func compileExpression(text string) (*compiledExpression, error) {
 	if known, found := programs.Find(text); found {
 		return known, nil
 	}
-	env, err := environment()
+	checked, err := checkExpression(text)
 	if err != nil {
 		return nil, err
 	}
-	checked, issues := env.Compile(text)
-	if issues.Err() != nil {
-		return nil, issues.Err()
-	}
-	if err := checkGrowth(checked.NativeRep()); err != nil {
+	reads, err := runReads(checked.NativeRep())
+	if err != nil {
 		return nil, err
 	}
-	reads, err := runReads(checked.NativeRep())
+	env, err := environment()
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +96,19 @@ func compileExpression(text string) (*compiledExpression, error) {
 	compiled := &compiledExpression{program, reads}
 	programs.Put(text, compiled)
 	return compiled, nil
+}
+
+// checkExpression parses an expression and checks its types and its growth.
+func checkExpression(text string) (*cel.Ast, error) {
+	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	checked, issues := env.Compile(text)
+	if issues.Err() != nil {
+		return nil, issues.Err()
+	}
+	return checked, checkGrowth(checked.NativeRep())
 }
 
 // checkGrowth refuses what makes a small expression a large value, or compares such values: the cost of these
@@ -173,7 +183,7 @@ func evaluateExpression(c *schemas.Claim, s *Subject) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	result, _, err := program.Eval(map[string]any{"user": viewUser(s), "application": viewApplication(s.Application), "run": viewRun(s.Run)})
+	result, _, err := program.Eval(map[string]any{"user": viewUser(c, s), "application": viewApplication(s.Application), "run": viewRun(s.Run)})
 	if err != nil {
 		return nil, false
 	}
@@ -181,9 +191,9 @@ func evaluateExpression(c *schemas.Claim, s *Subject) (any, bool) {
 }
 
 // viewUser returns the user as expressions see it: without an address that the application does not get either.
-func viewUser(s *Subject) userView {
+func viewUser(c *schemas.Claim, s *Subject) userView {
 	u := s.User
-	if !s.Unverified && !u.Verified(schemas.EmailVerified) {
+	if !s.releasesUnverified(c) && !u.Verified(schemas.EmailVerified) {
 		u = u.WithoutEmail()
 	}
 	view := userView{ID: u.ID, Type: u.Type, OUID: u.OUID, Attributes: expr.ViewAttributes(u.Attributes), Permissions: expr.ViewPermissions(nil)}

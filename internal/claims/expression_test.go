@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -44,20 +45,51 @@ func TestExpressionsStaySmall(t *testing.T) {
 	}
 }
 
-// A claim is refused if it replaces a member of assertions, or may be set by users although it is authoritative.
+// A claim is refused if it replaces a member of assertions or of the protocol, or has a pattern that takes long.
 func TestUnsafeClaimsAreRefused(t *testing.T) {
 	for name, c := range map[string]schemas.Claim{
-		"type":       {Name: "userType", Source: "constant", Value: "Fake", Targets: []string{Assertion}},
-		"unit":       {Name: "OUID", Source: "constant", Value: "Fake", Targets: []string{Assertion}},
-		"protocol":   {Name: "sub", Source: "constant", Value: "Fake"},
-		"expression": {Name: "level", Source: "expression", Expression: "user.attributes.level", Authoritative: true},
+		"type":     {Name: "userType", Source: "constant", Value: "Fake", Targets: []string{Assertion}},
+		"unit":     {Name: "OUID", Source: "constant", Value: "Fake", Targets: []string{Assertion}},
+		"protocol": {Name: "sub", Source: "constant", Value: "Fake"},
+		"long":     {Name: "g", Source: "groups", Filter: "(?i)[" + strings.Repeat(`\x{0}-\x{ffff}`, 20) + "]"},
+		"large":    {Name: "g", Source: "groups", Filter: "(a{30}){30}b{500}"},
+		"classes":  {Name: "g", Source: "groups", Filter: strings.Repeat(`\pL`, 21)},
 	} {
 		if len(Check(&schemas.OAuthProfile{Claims: []schemas.Claim{c}}, false)) == 0 {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if got := AttributeClaims(&schemas.OAuthProfile{Claims: []schemas.Claim{{Name: "r", Source: "attribute", Attribute: "preferred_username"}}}); len(got[0]) != 2 {
-		t.Errorf("preferred_username is read from %v", got[0])
+}
+
+// What users may be able to set is found in each source, and in each form of an expression.
+func TestReadings(t *testing.T) {
+	for _, s := range Sources() {
+		if s.reads == nil {
+			t.Errorf("the source %s does not state what it reads", s.Name)
+		}
+	}
+	of := func(attributes ...string) reading { return reading{attributes: attributes} }
+	all := reading{everything: true}
+	for expression, want := range map[string]reading{
+		`user.attributes.team`: of("team"), `user.attributes["team"] + user.attributes.unit`: of("team", "unit"),
+		`has(user.attributes.team)`: of("team"), `"team" in user.attributes`: of("team"),
+		`"a" in user.groups && user.id != ""`: {}, `user.permissions.exists(p, p == "x")`: {},
+		`user.type`: {userType: true}, `user.unit`: {unit: true}, `user.ouId == "x"`: {unit: true},
+		`user.attributes[application.name]`: all, `user.attributes.exists(a, a == "team")`: all, `application.name in user.attributes`: all,
+		`[user].map(u, u.attributes.team)`: {everything: true, userType: true, unit: true},
+		`"admin"`:                          {constant: true}, `application.name`: {constant: true}, `["team"].map(user, user)`: {constant: true},
+	} {
+		if got := readsExpression(&schemas.Claim{Expression: expression}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s reads %+v, expected %+v", expression, got, want)
+		}
+	}
+	for attribute, want := range map[string]reading{
+		"team": of("team"), "name": of("name", "given_name", "family_name"), "preferred_username": of("preferred_username", "username"),
+		"email_verified": {}, "updated_at": {},
+	} {
+		if got := readsAttribute(&schemas.Claim{Name: "x", Attribute: attribute}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s reads %+v, expected %+v", attribute, got, want)
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func Definition() string {
 "scopes": {"title": "Scopes", "description": "One of them must be granted: standard scopes, those of scopeClaims, or permissions. Default: none is needed.", "type": "array", "minItems": 1, "maxItems": 20, "uniqueItems": true, "items": {"type": "string", "minLength": 1, "maxLength": 200}},
 `)
 	fmt.Fprintf(&b, `"targets": {"title": "Targets", "description": %s, "type": "array", "minItems": 1, "uniqueItems": true, "items": {"enum": [%s]}},
-"authoritative": {"title": "Authoritative", "description": "Whether users must not be able to set the value. A flow, user type or application with which they could is rejected. Only attributes can be set by users.", "type": "boolean"}`+"\n}}",
+"authoritative": {"title": "Authoritative", "description": "Whether users must not be able to set the value. A flow, user type or application with which they could is rejected. An address has the value only once it is verified.", "type": "boolean"}`+"\n}}",
 		quote("What contains the claim: "+list(Targets(), func(t Target) (string, string) { return t.Name, t.Doc })+". Default: "+strings.Join(defaultTargets(), " and ")+"."), names(Targets(), func(t Target) string { return t.Name }))
 	return b.String()
 }

@@ -25,8 +25,13 @@ type Subject struct {
 	// scope; nil if it requests none.
 	Requested  *schemas.ClaimsRequest
 	MayRequest func(scope string) bool
-	// Unverified releases mail addresses that are not verified.
+	// Unverified releases mail addresses that are not verified: see releasesUnverified.
 	Unverified bool
+}
+
+// releasesUnverified reports whether a claim may have an address that is not verified: none that is authoritative.
+func (s *Subject) releasesUnverified(c *schemas.Claim) bool {
+	return s.Unverified && !c.Authoritative && s.Application.TakesUnverified()
 }
 
 // Source is where the values of claims come from.
@@ -34,8 +39,8 @@ type Source struct {
 	Name, Doc string
 	// Options are the members of a claim that configure the source. Those of Required must be present.
 	Options, Required []string
-	// IsAuthoritative states that only administrators can change the values.
-	IsAuthoritative bool
+	// reads returns what the value depends on that users may be able to set: see Settings. Without it, that is everything.
+	reads func(*schemas.Claim) reading
 	// needsFacts states that Subject.Facts is read.
 	needsFacts func(*schemas.Claim) bool
 	// readsRun states that Subject.Run is read.
@@ -48,26 +53,26 @@ type Source struct {
 func Sources() []Source {
 	return []Source{
 		{Name: "attribute", Doc: "an attribute of the user, or a standard claim such as name; default: the one with the name of the claim",
-			Options: []string{"attribute"},
+			Options: []string{"attribute"}, reads: readsAttribute,
 			value: func(c *schemas.Claim, s *Subject) (any, bool) {
-				return s.User.AttributeClaim(attributeOf(c), s.Unverified)
+				return s.User.AttributeClaim(attributeOf(c), s.releasesUnverified(c))
 			}},
-		{Name: "groups", Doc: "the names of the user's groups, also of groups that contain them", IsAuthoritative: true,
+		{Name: "groups", Doc: "the names of the user's groups, also of groups that contain them", reads: readsNothing,
 			Options: append([]string{"ancestor", "direct"}, listOptions()...), needsFacts: always, value: groups},
-		{Name: "roles", Doc: "the names of the user's roles, also of those of groups; with `resourceServer` the ones with a permission of it", IsAuthoritative: true,
+		{Name: "roles", Doc: "the names of the user's roles, also of those of groups; with `resourceServer` the ones with a permission of it", reads: readsNothing,
 			Options: append([]string{"resourceServer"}, listOptions()...), needsFacts: always, value: roles},
-		{Name: "permissions", Doc: "the user's permissions; with `resourceServer` those of it", IsAuthoritative: true,
+		{Name: "permissions", Doc: "the user's permissions; with `resourceServer` those of it", reads: readsNothing,
 			Options: append([]string{"resourceServer"}, listOptions()...), needsFacts: always, value: permissions},
-		{Name: "organizationUnit", Doc: "the user's organization unit, in the `format` `id` (default), `handle`, `name` or `path` (the handles from the root, as `acme/sales`)", IsAuthoritative: true,
+		{Name: "organizationUnit", Doc: "the user's organization unit, in the `format` `id` (default), `handle`, `name` or `path` (the handles from the root, as `acme/sales`)", reads: readsUnit,
 			Options: []string{"format"}, needsFacts: func(c *schemas.Claim) bool { return c.Format != "" && c.Format != "id" }, value: unit},
-		{Name: "userType", Doc: "the name of the user's type", IsAuthoritative: true,
+		{Name: "userType", Doc: "the name of the user's type", reads: readsType,
 			value: func(_ *schemas.Claim, s *Subject) (any, bool) { return s.User.Type, true }},
-		{Name: "constant", Doc: "the `value`", IsAuthoritative: true, Options: []string{"value"}, Required: []string{"value"},
+		{Name: "constant", Doc: "the `value`", reads: readsConstant, Options: []string{"value"}, Required: []string{"value"},
 			value: func(c *schemas.Claim, _ *Subject) (any, bool) { return c.Value, true }},
 		{Name: "run", Doc: "a value of the run of the sign-in, fixed then: the `variable` `inputs.NAME` is an input of the flow, and `replies.NAME.VALUE` a value in the reply of a service",
-			Options: []string{"variable"}, Required: []string{"variable"}, readsRun: true, value: runValue},
+			Options: []string{"variable"}, Required: []string{"variable"}, reads: readsVariable, readsRun: true, value: runValue},
 		{Name: "expression", Doc: "the value of a CEL `expression` over `user` (`id`, `type`, `ouId`, `attributes`, `groups`, `roles`, `permissions`, `unit`), `application` (`id`, `name`, `ouId`, `clientId`) and `run` (`inputs`, `replies`); there is no value if it fails",
-			Options: []string{"expression"}, Required: []string{"expression"}, needsFacts: readsFacts, readsRun: true, value: evaluateExpression},
+			Options: []string{"expression"}, Required: []string{"expression"}, reads: readsExpression, needsFacts: readsFacts, readsRun: true, value: evaluateExpression},
 	}
 }
 

@@ -44,7 +44,8 @@ func (d *Directory) Chains(ctx context.Context, c Call) (any, error) {
 	return report, err
 }
 
-// SignInSystem returns the applications and the flows that they can start.
+// SignInSystem returns the applications, the flows that they can start, and, for a caller who may read applications and
+// user types, the claims that users can set.
 func (d *Directory) SignInSystem(ctx context.Context, c Call) (s *schemas.SignInSystem, err error) {
 	read := func(r store.Reader) error {
 		state, err := readSystem(ctx, r)
@@ -52,6 +53,9 @@ func (d *Directory) SignInSystem(ctx context.Context, c Call) (s *schemas.SignIn
 			return err
 		}
 		s = state.signIns()
+		if c.Permits(d.Applications.Noun().Read) && c.Permits(d.UserTypes.Noun().Read) {
+			s.Claims = state.claims(d, d.AttributeUses).Settings().All()
+		}
 		s.Grants, err = providerGrants(ctx, r)
 		return err
 	}
@@ -94,7 +98,7 @@ func (s *systemState) signIns() *schemas.SignInSystem {
 
 // systemApplication describes an application, which has permissions through roles.
 func systemApplication(a *schemas.Application, granted []string) schemas.SystemApplication {
-	app := schemas.SystemApplication{ID: a.ID, Name: a.Name, FlowIDs: startedFlows(a), Account: managesAccounts(a)}
+	app := schemas.SystemApplication{ID: a.ID, Name: a.Name, FlowIDs: a.StartedFlows(), Account: managesAccounts(a)}
 	if o := a.OAuth(); o == nil || !slices.Contains(o.GrantTypes, schemas.GrantClientCredentials) {
 		return app
 	}
@@ -103,16 +107,4 @@ func systemApplication(a *schemas.Application, granted []string) schemas.SystemA
 		app.Unlimited = app.Unlimited || scope == systemPermission
 	}
 	return app
-}
-
-// startedFlows lists the flows that an application can start.
-func startedFlows(a *schemas.Application) (ids []string) {
-	ids = append(ids, a.AuthFlowID)
-	for _, f := range a.OptionalFlows() {
-		ids = append(ids, *f.ID)
-	}
-	if a.IsRegistrationFlowEnabled {
-		ids = append(ids, a.RegistrationFlowID)
-	}
-	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 }

@@ -52,39 +52,43 @@ func (d *Directory) ClaimsOf(ctx context.Context, c Call, applicationID, userID 
 	return report, d.addSettings(ctx, c, app, report)
 }
 
-// addSettings adds where users can set the attributes of the declared claims. It names flows to callers who may read
-// them.
+// addSettings adds where users can set the values of the claims. It names flows to callers who may read them.
 func (d *Directory) addSettings(ctx context.Context, c Call, app *schemas.Application, to *ClaimsReport) error {
-	attributes := claims.AttributeClaims(app.OAuth())
-	if len(attributes) == 0 || d.AttributeUses == nil {
-		return nil
-	}
 	system, err := readSystem(ctx, d.reader(c))
 	if err != nil {
 		return err
 	}
-	s := d.newMisfitSearch(system)
-	for i, read := range attributes {
-		for _, attribute := range read {
-			for _, m := range s.settings(system, app, attribute, nil) {
-				if where := d.describeSetting(c, m); !slices.Contains(to.Claims[i].SetByUsers, where) {
-					to.Claims[i].SetByUsers = append(to.Claims[i].SetByUsers, where)
-				}
+	for i, places := range system.claims(d, d.AttributeUses).Settings().PlacesOf(app) {
+		for _, p := range places {
+			if where := d.describePlace(c, &p); !slices.Contains(to.Claims[i].SetByUsers, where) {
+				to.Claims[i].SetByUsers = append(to.Claims[i].SetByUsers, where)
 			}
 		}
 	}
 	return nil
 }
 
-// describeSetting returns where users can set an attribute.
-func (d *Directory) describeSetting(c Call, m misfit) string {
+// describePlace returns where users can set a claim.
+func (d *Directory) describePlace(c Call, p *schemas.SettableClaim) string {
 	switch {
-	case m.flowID == "":
+	case p.Place.Kind == schemas.OnAccountPage:
 		return "the account page"
-	case c.Permits(d.Flows.Noun().Read):
-		return "the flow " + m.flow + ", node " + m.node
+	case p.Place.Kind == schemas.ByScope:
+		return "the scope " + p.Place.Scope
+	case p.Place.Kind == schemas.ByDeclaration:
+		return p.Where
+	case p.Place.Kind == schemas.AtProvider && c.Permits(d.IdentityProviders.Noun().Read):
+		return "the identity provider " + p.Place.Provider
+	case p.Place.Kind == schemas.AtProvider:
+		return "an identity provider"
+	case !c.Permits(d.Flows.Noun().Read):
+		return "a flow"
+	case p.Place.Kind == schemas.WithoutMail && p.Place.Provider != "":
+		return "the identity provider " + p.Place.Provider + ", without verification"
+	case p.Place.Kind == schemas.WithoutMail:
+		return "the flow " + p.Place.Flow + ", node " + p.Place.Node + ", without verification"
 	}
-	return "a flow"
+	return "the flow " + p.Place.Flow + ", node " + p.Place.Node
 }
 
 // grantable returns the scopes of a user that an application may request, of the given ones.

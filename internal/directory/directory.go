@@ -52,6 +52,8 @@ type Options struct {
 	// AttributeUses lists the nodes of a stored flow that set attributes of users. Nil checks no flow
 	// against the user types.
 	AttributeUses func(f *schemas.Flow) schemas.AttributeUses
+	// AcceptsSettable accepts changes that let users set authoritative claims, for a report about them.
+	AcceptsSettable bool
 	// FlowMethods returns the authentication methods that the nodes of the active version of a flow prove,
 	// none for a flow that cannot run. Nil reports no unused credentials.
 	FlowMethods func(ctx context.Context, flowID string) []string

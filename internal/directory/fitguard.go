@@ -2,9 +2,10 @@ package directory
 
 import (
 	"context"
-	"reflect"
+	"maps"
 	"slices"
 
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -35,11 +36,12 @@ func (d *Directory) checkFits(call Call, c *systemChange, before, after *systemS
 	return schemas.Errorf(schemas.Invalid, schemas.CodeFlowDoesNotFit, "this change would %s: %s", effect, problems[0]).WithProblems(problems)
 }
 
-// setsAttributes reports whether a change of an application can make a flow create other users.
-// Clients that register themselves start the flows that other applications start too.
+// setsAttributes reports whether a change of an application can make a flow create other users, or let users set
+// its claims. Clients that register themselves start the flows that other applications start too.
 func setsAttributes(was, a *schemas.Application) bool {
-	return !isUntrusted(a) && (!slices.Equal(startedFlows(was), startedFlows(a)) || !slices.Equal(was.AllowedUserTypes, a.AllowedUserTypes) || isUntrusted(was) ||
-		!reflect.DeepEqual(claimRules(was), claimRules(a)))
+	return !slices.Equal(claims.Guarded(was), claims.Guarded(a)) || !slices.Equal(was.AllowedUserTypes, a.AllowedUserTypes) && len(claims.Guarded(a)) > 0 ||
+		!isUntrusted(a) && (!slices.Equal(was.StartedFlows(), a.StartedFlows()) || !slices.Equal(was.AllowedUserTypes, a.AllowedUserTypes) || was.OUID != a.OUID || isUntrusted(was) ||
+			!maps.Equal(runReads(was), runReads(a)))
 }
 
 func isUntrusted(a *schemas.Application) bool { return a.Registration != "" && !a.Verified }
@@ -60,8 +62,13 @@ func (d *Directory) describeMisfits(c Call, noun string, found []misfit) []schem
 			p.Path, p.Node = m.path, m.node
 		case "application":
 			p.Path = m.member
+			if m.claim != nil {
+				p.Rule = schemas.RuleClaim
+			}
 		case "userType":
 			p.Path = "schema"
+		case "identityProvider":
+			p.Path = "mapping.attributes"
 		}
 		known := slices.ContainsFunc(problems, func(q schemas.Problem) bool { return q.Message == p.Message })
 		if !known && len(problems) < maxMisfits {
@@ -82,7 +89,9 @@ func (d *Directory) Misfits(ctx context.Context, c Call, report func(flow, reaso
 		return err
 	}
 	reported := map[string]bool{}
-	for _, m := range d.misfitsOf(system, nil) {
+	search := newMisfitSearch(system, d.AttributeUses)
+	search.addFlows(system, nil)
+	for _, m := range search.found {
 		if !reported[m.flowID] {
 			reported[m.flowID] = true
 			report(m.flow, misfitReader{flows: true, types: true, applications: true}.message(m))

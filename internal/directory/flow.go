@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml
 			return found
 		}
 		var misfits []schemas.Problem
-		if misfits, reading = d.newMisfits(ctx, c, flow); len(misfits) > 0 {
+		if misfits, reading = d.newMisfits(ctx, c, flow); slices.ContainsFunc(misfits, func(p schemas.Problem) bool { return !p.Warning }) {
 			flow = nil
 		}
 		return append(misfits, found...)

@@ -25,6 +25,7 @@ func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
 		prepare:  d.readIssuer,
 		complete: d.completeProvider,
 		check:    checkProvider,
+		touched:  d.touchProvider,
 		remove:   removeProvider,
 		digested: digestedProvider,
 	}

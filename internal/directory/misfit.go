@@ -40,6 +40,7 @@ type misfit struct {
 	node, path, form  string // of the flow
 	listed            bool   // the configuration of the node lists the attributes
 	hint              string // a similar name, as a question
+	claim             *schemas.SettableClaim
 }
 
 // typeDefinition is what misfits need to know of a user type.
@@ -77,34 +78,49 @@ func (d *Directory) introducedMisfits(before, after *systemState, c *systemChang
 	// Both are of the same flows: a new application can start a flow that already is a misfit for another.
 	starts := after.flowStarts()
 	concerned := func(flowID string) bool { return c.concerns(flowID, starts[flowID]) }
+	claimed := concerned
+	if c.readsRuns() {
+		claimed = nil // any of its flows can have the value of a new claim
+	}
+	uses := rememberUses(d.AttributeUses)
+	list := func(system *systemState) []misfit {
+		s := newMisfitSearch(system, uses)
+		s.addFlows(system, concerned)
+		s.addSettable(d, system)
+		s.addUnproduced(system, claimed)
+		return s.found
+	}
 	known := map[misfitKey]bool{}
-	for _, m := range d.misfitsOf(before, concerned) {
+	for _, m := range list(before) {
 		known[m.misfitKey] = true
 	}
-	if c.changesClaims() {
-		concerned = nil // any flow can set the attribute of a new authoritative claim
-		for _, m := range d.misfitsOf(before, nil) {
-			known[m.misfitKey] = true
-		}
-	}
-	return slices.DeleteFunc(d.misfitsOf(after, concerned), func(m misfit) bool { return known[m.misfitKey] })
+	return slices.DeleteFunc(list(after), func(m misfit) bool { return known[m.misfitKey] })
 }
 
-// misfitsOf returns the misfits of a state, those of the concerned flows; nil is all flows.
-func (d *Directory) misfitsOf(system *systemState, concerned func(flowID string) bool) []misfit {
-	s := d.newMisfitSearch(system)
+// rememberUses returns a function that compiles each flow once.
+func rememberUses(uses func(*schemas.Flow) schemas.AttributeUses) func(*schemas.Flow) schemas.AttributeUses {
+	known := map[*schemas.Flow]schemas.AttributeUses{}
+	return func(f *schemas.Flow) schemas.AttributeUses {
+		found, is := known[f]
+		if !is {
+			found = uses(f)
+			known[f] = found
+		}
+		return found
+	}
+}
+
+// addFlows adds the misfits of the concerned flows; nil is all flows.
+func (s *misfitSearch) addFlows(system *systemState, concerned func(flowID string) bool) {
 	for _, id := range slices.Sorted(maps.Keys(system.flows)) {
 		if concerned == nil || concerned(id) {
 			s.addFlow(system.flows[id])
 		}
 	}
-	s.addSettable(system, concerned)
-	s.addUnproduced(system, concerned)
-	return s.found
 }
 
-func (d *Directory) newMisfitSearch(system *systemState) *misfitSearch {
-	s := &misfitSearch{uses: d.AttributeUses, starts: system.flowStarts(), types: map[string]typeDefinition{}}
+func newMisfitSearch(system *systemState, uses func(*schemas.Flow) schemas.AttributeUses) *misfitSearch {
+	s := &misfitSearch{uses: uses, starts: system.flowStarts(), types: map[string]typeDefinition{}}
 	for _, t := range system.types {
 		s.types[t.Name] = defineType(t)
 	}
@@ -124,7 +140,7 @@ func (c *systemChange) concerns(flowID string, starts []flowStart) bool {
 }
 
 // newMisfits returns the misfits that a flow would introduce if it were stored, in the place of the
-// stored flow of its type and handle if there is one.
+// stored flow of its type and handle if there is one, and warnings about claims that users could set with it.
 func (d *Directory) newMisfits(ctx context.Context, c Call, f *schemas.Flow) ([]schemas.Problem, error) {
 	if d.AttributeUses == nil {
 		return nil, nil
@@ -147,7 +163,9 @@ func (d *Directory) newMisfits(ctx context.Context, c Call, f *schemas.Flow) ([]
 	}
 	change := newSystemChange()
 	change.flows[candidate.ID] = &candidate
-	return d.describeMisfits(c, "flow", d.introducedMisfits(system, system.with(change), change)), nil
+	after := system.with(change)
+	problems := d.describeMisfits(c, "flow", d.introducedMisfits(system, after, change))
+	return append(problems, d.claimWarnings(c, after, candidate.ID)...), nil
 }
 
 // flowStart is an application that can start a flow.
@@ -164,7 +182,7 @@ func (s *systemState) flowStarts() map[string][]flowStart {
 		if isUntrusted(a) {
 			continue
 		}
-		for _, id := range startedFlows(a) {
+		for _, id := range a.StartedFlows() {
 			var member string
 			for _, f := range a.Flows() {
 				if id == *f.ID {
@@ -288,7 +306,7 @@ func (r misfitReader) message(m misfit) string {
 	}
 	switch m.kind {
 	case settableClaim:
-		return r.settable(m)
+		return r.settable(m.claim)
 	case unproducedValue:
 		return r.unproduced(m)
 	}

@@ -111,6 +111,9 @@ func checkMappedGroups(w *writeContext, at string, g *schemas.GroupMapping) {
 	case g.RemovePrefix && g.Prefix == "":
 		w.addInvalid(at+".removePrefix", "there is no prefix to remove; set prefix, or leave it out")
 	}
+	if claim, _, _ := strings.Cut(g.From, "."); schemas.StatedByUsers(claim) {
+		w.addInvalid(at+".from", "users of a provider set the claim %q themselves, and would choose their groups; use a claim that the provider states about them", claim)
+	}
 	checkExists(w, store.Groups(), at+".below", g.Below)
 	checkExists(w, store.Units(), at+".unit", g.Unit)
 	ids := slices.Collect(maps.Values(g.Map))

@@ -36,7 +36,7 @@ func runReads(a *schemas.Application) map[string]string {
 func (s *misfitSearch) addUnproduced(system *systemState, concerned func(flowID string) bool) {
 	for _, id := range slices.Sorted(maps.Keys(system.applications)) {
 		a := system.applications[id]
-		reads, flows := runReads(a), startedFlows(a)
+		reads, flows := runReads(a), a.StartedFlows()
 		if len(reads) == 0 || isUntrusted(a) || concerned != nil && !slices.ContainsFunc(flows, concerned) {
 			continue
 		}
@@ -53,7 +53,7 @@ func (s *misfitSearch) addUnproduced(system *systemState, concerned func(flowID 
 // readsRunOf reports whether a claim of an application reads values of runs of the flow.
 func (s *systemState) readsRunOf(flowID string) bool {
 	for _, a := range s.applications {
-		if slices.Contains(startedFlows(a), flowID) && len(runReads(a)) > 0 {
+		if slices.Contains(a.StartedFlows(), flowID) && len(runReads(a)) > 0 {
 			return true
 		}
 	}

@@ -1,125 +1,109 @@
 package directory
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/internal/claims"
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
-// Claims that users can set
-//
-// An application may decide by a claim what a user may do. If users can choose its value, they decide themselves: on
-// the account page, in a prompt of a flow, or when they register. What an identity provider states is not theirs. Only attributes can be set by users. A claim with
-// authoritative: true must not be one of these, whichever the order in which flows, user types and applications are
-// stored; so it counts as a misfit.
+// Claims that users can set are found by package claims. A change that lets users set an authoritative claim is refused,
+// whichever the order in which flows, user types and applications are stored; so it counts as a misfit.
 
-// authoritative returns the paths of the authoritative claims of an application with an attribute, by the attribute.
-func authoritative(a *schemas.Application) map[string]string {
-	found, o := map[string]string{}, a.OAuth()
-	for i, attributes := range claims.AttributeClaims(o) {
-		for _, attribute := range attributes {
-			if o.Claims[i].Authoritative {
-				found[attribute] = inConfig(fmt.Sprintf("claims[%d]", i))
-			}
+// claims returns the state in the terms of package claims.
+func (s *systemState) claims(d *Directory, uses func(*schemas.Flow) schemas.AttributeUses) *claims.System {
+	return &claims.System{Applications: s.applications, Types: s.types, Flows: s.flows, Providers: s.providers, SendsMail: d.SendsMail, Uses: func(f *schemas.Flow) schemas.AttributeUses {
+		if uses == nil || !writesAttributes(f) && !s.readsRunOf(f.ID) {
+			return schemas.AttributeUses{}
 		}
-	}
-	return found
+		return uses(f)
+	}}
 }
 
-// claimRules returns what checks of the whole system read of the claims of an application.
-func claimRules(a *schemas.Application) []any { return []any{authoritative(a), runReads(a)} }
+// SettableClaims returns the claims of all applications that users can set, with each place.
+func (d *Directory) SettableClaims(ctx context.Context, c Call) (list []schemas.SettableClaim, err error) {
+	read := func(r store.Reader) error {
+		state, err := readSystem(ctx, r)
+		if err == nil {
+			list = state.claims(d, d.AttributeUses).Settings().All()
+		}
+		return err
+	}
+	if c.tx != nil || c.snapshot != nil {
+		return list, read(d.reader(c))
+	}
+	return list, d.store.Snapshot(ctx, read)
+}
 
-// changesClaims reports whether the change stores an application whose claims are checked with all flows.
-func (c *systemChange) changesClaims() bool {
+// readsRuns reports whether the change stores an application whose claims read values of runs.
+func (c *systemChange) readsRuns() bool {
 	for _, a := range c.applications {
-		if a != nil && len(authoritative(a))+len(runReads(a)) > 0 {
+		if a != nil && len(runReads(a)) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// addSettable adds the authoritative claims that users can set with a concerned flow, or on the account page.
-func (s *misfitSearch) addSettable(system *systemState, concerned func(flowID string) bool) {
-	for _, id := range slices.Sorted(maps.Keys(system.applications)) {
-		a := system.applications[id]
-		if isUntrusted(a) {
-			continue
-		}
-		paths := authoritative(a)
-		for _, attribute := range slices.Sorted(maps.Keys(paths)) {
-			for _, m := range s.settings(system, a, attribute, concerned) {
-				m.kind, m.applicationID, m.application, m.member = settableClaim, a.ID, a.Name, paths[attribute]
-				s.found = append(s.found, m)
+// addSettable adds the authoritative claims that users can set.
+func (s *misfitSearch) addSettable(d *Directory, system *systemState) {
+	if d.AcceptsSettable {
+		return
+	}
+	isGuarded := func(a *schemas.Application) bool { return len(claims.Guarded(a)) > 0 }
+	guarded := slices.SortedFunc(maps.Values(system.applications), func(a, b *schemas.Application) int { return strings.Compare(a.ID, b.ID) })
+	if guarded = slices.DeleteFunc(guarded, func(a *schemas.Application) bool { return !isGuarded(a) }); len(guarded) == 0 {
+		return
+	}
+	settings := system.claims(d, s.uses).Settings()
+	for _, a := range guarded {
+		for _, c := range settings.Of(a) {
+			if c.Authoritative {
+				key := misfitKey{kind: settableClaim, flowID: c.Place.FlowID, applicationID: a.ID, userType: c.Place.UserType,
+					attribute: strings.Join([]string{c.Claim, c.Reads, string(c.Place.Kind), c.Place.Scope}, "\n")}
+				s.found = append(s.found, misfit{misfitKey: key, flow: c.Place.Flow, application: a.Name, member: MemberOf(&c), node: c.Place.Node, path: c.Place.Path, claim: &c})
 			}
 		}
 	}
 }
 
-// settings returns where users of an application can set an attribute: a misfit without a flow is the account page.
-func (s *misfitSearch) settings(system *systemState, a *schemas.Application, attribute string, concerned func(flowID string) bool) (found []misfit) {
-	for _, id := range slices.Sorted(maps.Keys(system.types)) {
-		t := system.types[id]
-		isField := func(f schemas.ProfileField) bool { return f.Name == attribute }
-		if a.Admits(t.Name, t.IdentifierScope) && slices.ContainsFunc(t.ProfileFields(), isField) {
-			found = append(found, misfit{misfitKey: misfitKey{userType: t.Name, attribute: attribute}})
-		}
+// MemberOf returns the member of an application that declares a claim.
+func MemberOf(c *schemas.SettableClaim) string {
+	if strings.HasPrefix(c.Declared, "assertion.") {
+		return c.Declared
 	}
-	for _, id := range slices.Sorted(maps.Keys(system.flows)) {
-		f := system.flows[id]
-		if concerned != nil && !concerned(id) || f.FlowType == schemas.Subflow || !writesAttributes(f) {
-			continue
-		}
-		at := misfit{misfitKey: misfitKey{flowID: f.ID, attribute: attribute}, flow: f.Handle}
-		if node, path, sets := s.setsFor(f, a, attribute); sets {
-			at.node, at.path = node, path
-			found = append(found, at)
-		}
-	}
-	return found
-}
-
-// setsFor returns the node of a flow in which users of an application can set an attribute.
-func (s *misfitSearch) setsFor(f *schemas.Flow, a *schemas.Application, attribute string) (node, path string, sets bool) {
-	uses, starts := s.uses(f), s.starts[f.ID]
-	if len(starts) == 0 {
-		return "", "", false
-	}
-	for _, q := range uses.Questions {
-		if slices.Contains(q.Attributes, attribute) {
-			return q.Node, q.Path, true
-		}
-	}
-	for _, c := range uses.Creations {
-		admits := func(start flowStart) bool {
-			t := c.Type
-			if t == "" {
-				t = start.application.NewUserType()
-			}
-			return a.Admits(t, s.types[t].scope)
-		}
-		if c.Inputs[attribute] != "" && !slices.Contains(c.Stated, c.Inputs[attribute]) && slices.ContainsFunc(starts, admits) {
-			return c.Node, c.Path, true
-		}
-	}
-	return "", "", false
+	return inConfig(c.Declared)
 }
 
 // settable returns what is wrong with an authoritative claim, and how to fix it.
-func (r misfitReader) settable(m misfit) string {
-	application, where := "an application", "users can set it on the account page"
+func (r misfitReader) settable(c *schemas.SettableClaim) string {
+	claim, where := "a claim of an application", c.Where
 	if r.applications {
-		application = fmt.Sprintf("the application %q", m.application)
+		claim = fmt.Sprintf("the claim %q (%s) of the application %q", c.Claim, c.Declared, c.Application)
 	}
-	switch {
-	case m.flowID != "" && r.flows:
-		where = fmt.Sprintf("users can set it in the flow %q at the node %q", m.flow, m.node)
-	case m.flowID != "":
-		where = "users can set it in a flow"
+	if c.Place.FlowID != "" && !r.flows || c.Place.Kind == schemas.AtProvider && !r.flows || c.Place.Kind == schemas.OnAccountPage && !r.types {
+		where = map[schemas.PlaceKind]string{schemas.OnAccountPage: "users can set it on the account page", schemas.AtProvider: "users can set it at an identity provider"}[c.Place.Kind]
+		where = cmp.Or(where, "users can set it in a flow")
 	}
-	return fmt.Sprintf("a claim of %s from the attribute %q is authoritative, but %s; take the value from groups or roles, mark the attribute readOnly in the user type, "+
-		"do not ask for it, or remove authoritative", application, m.attribute, where)
+	return fmt.Sprintf("%s is authoritative, but %s; %s, or %s", claim, where, c.Fix, claims.ReleaseFrom(c))
+}
+
+// claimWarnings returns the claims that users can set with a flow, which no rule protects, for a caller who may read
+// applications.
+func (d *Directory) claimWarnings(c Call, system *systemState, flowID string) (list []schemas.Problem) {
+	if !c.Permits(d.Applications.Noun().Read) || !c.Permits(d.UserTypes.Noun().Read) {
+		return nil
+	}
+	for _, found := range system.claims(d, d.AttributeUses).Settings().All() {
+		if found.Place.FlowID == flowID && !found.Authoritative && len(list) < maxMisfits {
+			list = append(list, claims.Problem(&found))
+		}
+	}
+	return list
 }

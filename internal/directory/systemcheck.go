@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
+	"github.com/postern-id/postern/internal/claims"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
@@ -35,6 +37,7 @@ type systemChange struct {
 	applications map[string]*schemas.Application
 	flows        map[string]*schemas.Flow
 	types        map[string]*schemas.UserType
+	providers    map[string]*schemas.IdentityProvider
 
 	mayOpenWays bool
 	mayMisfit   bool
@@ -51,7 +54,7 @@ type systemChange struct {
 
 func newSystemChange() *systemChange {
 	return &systemChange{
-		applications: map[string]*schemas.Application{}, flows: map[string]*schemas.Flow{}, types: map[string]*schemas.UserType{},
+		applications: map[string]*schemas.Application{}, flows: map[string]*schemas.Flow{}, types: map[string]*schemas.UserType{}, providers: map[string]*schemas.IdentityProvider{},
 		identifiers: map[string]string{}, typeUsers: map[string][]store.Use{},
 	}
 }
@@ -84,13 +87,16 @@ func (c *systemChange) digest() [sha256.Size]byte {
 		parts[id] = string(text)
 	}
 	for id, a := range c.applications {
-		add("application "+id, []any{a != nil, systemApplication(orZero(a), nil), orZero(a).AllowedUserTypes, isUntrusted(orZero(a)), claimRules(orZero(a))})
+		add("application "+id, []any{a != nil, systemApplication(orZero(a), nil), orZero(a).AllowedUserTypes, isUntrusted(orZero(a)), orZero(a).OUID, claims.Guarded(orZero(a)), runReads(orZero(a))})
 	}
 	for id, f := range c.flows {
 		add("flow "+id, []any{f != nil, definitions(orZero(f))})
 	}
 	for id, t := range c.types {
 		add("type "+id, []any{orZero(t).Name, string(orZero(t).Schema), orZero(t).IdentifierScope})
+	}
+	for id, p := range c.providers {
+		add("provider "+id, []any{p != nil, orZero(p).Mapping})
 	}
 	add("users", c.typeUsers)
 	add("check", []bool{c.mayOpenWays, c.mayMisfit, c.narrowsType})
@@ -136,6 +142,7 @@ type systemState struct {
 	flows        map[string]*schemas.Flow
 	types        map[string]*schemas.UserType
 	former       []schemas.FormerApplication
+	providers    map[string]*schemas.IdentityProvider
 }
 
 // readSystem reads the state. The reader must see the store at one moment.
@@ -152,7 +159,7 @@ func readSystem(ctx context.Context, r store.Reader) (*systemState, error) {
 
 // readStarts reads the state without the flows.
 func readStarts(ctx context.Context, r store.Reader) (*systemState, error) {
-	s := &systemState{applications: map[string]*schemas.Application{}, flows: map[string]*schemas.Flow{}, types: map[string]*schemas.UserType{}}
+	s := &systemState{applications: map[string]*schemas.Application{}, flows: map[string]*schemas.Flow{}, types: map[string]*schemas.UserType{}, providers: map[string]*schemas.IdentityProvider{}}
 	list, err := store.SignIns(ctx, r)
 	for i := range list {
 		s.applications[list[i].ID] = &list[i]
@@ -167,6 +174,13 @@ func readStarts(ctx context.Context, r store.Reader) (*systemState, error) {
 			return nil
 		})
 	}
+	providers := store.IdentityProviders()
+	if err == nil {
+		err = forEach(ctx, r, providers.List, store.Page{}, providers.ID, func(p *schemas.IdentityProvider) error {
+			s.providers[p.ID] = p
+			return nil
+		})
+	}
 	return s, err
 }
 
@@ -174,7 +188,7 @@ func readStarts(ctx context.Context, r store.Reader) (*systemState, error) {
 func (s *systemState) with(c *systemChange) *systemState {
 	return &systemState{
 		applications: overlay(s.applications, c.applications), grants: s.grants,
-		flows: overlay(s.flows, c.flows), types: overlay(s.types, c.types),
+		flows: overlay(s.flows, c.flows), types: overlay(s.types, c.types), providers: overlay(s.providers, c.providers),
 	}
 }
 
@@ -269,7 +283,7 @@ func identifiersOf(a *schemas.Application) (list []string) {
 func (d *Directory) touchApplication(w *writeContext, old, a *schemas.Application) error {
 	was, is := orZero(old), orZero(a)
 	stays := isUntrusted(is) && (old == nil || isUntrusted(was)) || a == nil && isUntrusted(was)
-	if stays && slices.Equal(was.AllowedUserTypes, is.AllowedUserTypes) {
+	if stays && slices.Equal(was.AllowedUserTypes, is.AllowedUserTypes) && slices.Equal(claims.Guarded(was), claims.Guarded(is)) {
 		return nil // clients that register themselves start the flows that other applications start too
 	}
 	if !stays {
@@ -303,7 +317,7 @@ func signInOf(a *schemas.Application) string {
 	if a == nil {
 		return ""
 	}
-	return fmt.Sprintf("%+v %q %t %v", systemApplication(a, nil), a.AllowedUserTypes, isUntrusted(a), claimRules(a))
+	return fmt.Sprintf("%+v %q %t %s %q %v", systemApplication(a, nil), a.AllowedUserTypes, isUntrusted(a), a.OUID, claims.Guarded(a), runReads(a))
 }
 
 // keepFormer keeps the state of an application that loses an identifier. A new application with this
@@ -339,9 +353,22 @@ func (d *Directory) touchType(w *writeContext, old, t *schemas.UserType) error {
 	if old != nil {
 		change.narrowsType = change.narrowsType || t == nil || t.Name != old.Name || t.IdentifierScope != old.IdentifierScope
 	}
-	if old != nil && t != nil {
+	if t != nil { // users of a new type may set what other types protect
 		change.misfits("userType", nil)
 	}
+	store.CountSystemChange(w.tx)
+	return nil
+}
+
+// touchProvider notes a written identity provider whose mapping sets other attributes.
+func (d *Directory) touchProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
+	was, is := orZero(orZero(old).Mapping), orZero(orZero(p).Mapping)
+	if reflect.DeepEqual(was.Attributes, is.Attributes) {
+		return nil
+	}
+	change := w.call.change
+	change.providers[cmp.Or(orZero(p).ID, orZero(old).ID)] = p
+	change.misfits("identityProvider", nil)
 	store.CountSystemChange(w.tx)
 	return nil
 }

@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-	"strconv"
-	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
@@ -18,6 +14,8 @@ import (
 	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // maxRegexProgram limits the size of a regular expression. RE2 takes time in proportion to the size and
@@ -48,7 +46,7 @@ func matchLimited(text, pattern ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
-	if err := checkPattern(string(written)); err != nil {
+	if err := CheckPattern(string(written)); err != nil {
 		return types.WrapErr(err)
 	}
 	compiled, err := regexp.Compile(string(written))
@@ -58,71 +56,12 @@ func matchLimited(text, pattern ref.Val) ref.Val {
 	return types.Bool(compiled.MatchString(string(read)))
 }
 
-// Limits of the text of a regular expression. The parser expands a class of Unicode characters to
-// hundreds of ranges, and a range without case to each of its characters, so that a short text could
-// take seconds.
-const (
-	maxRegexLength  = 1000
-	maxRegexClasses = 20
-	// maxRegexFolded limits the characters in ranges of a pattern with the flag i, such as [а-я].
-	maxRegexFolded = 30_000
-	// MaxRanges limits the ranges of all classes, each as often as it is repeated. \pL has 650.
-	MaxRanges = 100_000
-)
+// MaxRanges limits the ranges of all classes, each as often as it is repeated. \pL has 650.
+const MaxRanges = 100_000
 
-// CheckPatternText returns an error for a pattern that may take long to parse.
-func CheckPatternText(pattern string) error {
-	if n := utf8.RuneCountInString(pattern); n > maxRegexLength {
-		return fmt.Errorf("the regular expression has %d characters, expected at most %d; use a shorter one", n, maxRegexLength)
-	}
-	if n := strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`); n > maxRegexClasses {
-		return fmt.Errorf("the regular expression has %d classes of Unicode characters (\\p), expected at most %d; use fewer", n, maxRegexClasses)
-	}
-	if !flagI.MatchString(pattern) {
-		return nil
-	}
-	if n := charactersInRanges(pattern); n > maxRegexFolded {
-		return fmt.Errorf("the regular expression has the flag i and ranges of %d characters, expected at most %d; use shorter ranges, or write both cases instead of the flag", n, maxRegexFolded)
-	}
-	return nil
-}
-
-var (
-	flagI      = regexp.MustCompile(`\(\?[a-zA-Z-]*i`)
-	rangeStart = regexp.MustCompile(`(?s)(?:\\x\{([0-9a-fA-F]+)\}|.)$`)
-	rangeEnd   = regexp.MustCompile(`(?s)^(?:\\x\{([0-9a-fA-F]+)\}|.)`)
-)
-
-// charactersInRanges returns no less than how many characters the ranges of a pattern have. Every hyphen
-// counts as a range, because the parser accepts one in many places. The start of a range is searched for in a
-// few characters only: a longer one, with leading zeros, counts as its last character.
-func charactersInRanges(pattern string) (n int) {
-	const few = 16
-	for i, r := range pattern {
-		if r == '-' {
-			n += max(0, edge(rangeEnd, pattern[i+1:])-edge(rangeStart, pattern[max(0, i-few):i]))
-		}
-	}
-	return n
-}
-
-// edge returns the character at an edge of a text: the one that a submatch names by its number, or the
-// matched one.
-func edge(at *regexp.Regexp, text string) int {
-	found := at.FindStringSubmatch(text)
-	if found == nil {
-		return 0
-	}
-	if code, err := strconv.ParseUint(found[1], 16, 32); err == nil {
-		return int(min(code, unicode.MaxRune))
-	}
-	r, _ := utf8.DecodeRuneInString(found[0])
-	return int(r)
-}
-
-// checkPattern returns an error for a pattern that is invalid or too large.
-func checkPattern(pattern string) error {
-	if err := CheckPatternText(pattern); err != nil {
+// CheckPattern returns an error for a pattern that is invalid or too large.
+func CheckPattern(pattern string) error {
+	if err := schemas.CheckPatternText(pattern); err != nil {
 		return err
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
@@ -193,7 +132,7 @@ func (patternLimit) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issu
 		if !ok {
 			continue
 		}
-		if err := checkPattern(pattern); err != nil {
+		if err := CheckPattern(pattern); err != nil {
 			issues.ReportErrorAtID(written.ID(), "invalid matches argument: %v", err)
 		}
 	}

@@ -49,6 +49,7 @@ func applicationFields() fields[schemas.Application] {
 		{column: "registration", member: func(a *app) any { return &a.Registration }, filter: "registration"},
 		{column: "verified", member: func(a *app) any { return &a.Verified }},
 		{column: "require_consent", member: func(a *app) any { return &a.RequireConsent }},
+		{column: "identifies_by", member: func(a *app) any { return &a.IdentifiesBy }},
 		{column: "name_skeleton", member: func(a *app) any { return nameSkeleton{a} }},
 		{column: "session_lifetime", member: func(a *app) any { return &a.SessionLifetime }},
 		{column: "session_idle_timeout", member: func(a *app) any { return &a.SessionIdleTimeout }},

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -10,19 +11,23 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// selectSignIns reads what decides how users sign in to an application, and which tokens
-// the application gets of its own.
-const selectSignIns = `SELECT id, name, client_id, auth_flow_id, registration_flow_id, recovery_flow_id, invitation_flow_id, address_flow_id,
-	registration_enabled, allowed_user_types, registration, verified, grant_types, scopes, claims FROM applications` + joinProfiles + ` ORDER BY id`
+// selectSignIns reads what decides how users sign in to an application, which tokens the application gets of its own,
+// and what claims it gets.
+const selectSignIns = `SELECT id, name, client_id, ou_id, auth_flow_id, registration_flow_id, recovery_flow_id, invitation_flow_id, address_flow_id,
+	registration_enabled, allowed_user_types, registration, verified, require_consent, identifies_by, assertion_attributes,
+	application_id, grant_types, scopes, claims, scope_claims, access_token_attributes, id_token_attributes, userinfo_attributes FROM applications` + joinProfiles + ` ORDER BY id`
 
-// SignIns returns all applications, ordered by id, with only the members that decide how users sign
-// in, and which tokens the application gets of its own.
+// SignIns returns all applications, ordered by id, with only the members that decide how users sign in, which tokens the
+// application gets of its own, and what claims it gets.
 func SignIns(ctx context.Context, r Reader) ([]schemas.Application, error) {
 	return readAll(ctx, r, func(row scanner, a *schemas.Application) error {
+		var owner sql.NullString
 		var c schemas.OAuthProfile
-		err := row.Scan(&a.ID, &a.Name, (*nullText)(&a.ClientID), &a.AuthFlowID, &a.RegistrationFlowID, &a.RecoveryFlowID, &a.InvitationFlowID, &a.AddressFlowID,
-			&a.IsRegistrationFlowEnabled, (*lines)(&a.AllowedUserTypes), &a.Registration, &a.Verified, (*lines)(&c.GrantTypes), (*lines)(&c.Scopes), asJSON(&c.Claims))
-		if c.GrantTypes != nil || c.Scopes != nil || c.Claims != nil {
+		err := row.Scan(&a.ID, &a.Name, (*nullText)(&a.ClientID), &a.OUID, &a.AuthFlowID, &a.RegistrationFlowID, &a.RecoveryFlowID, &a.InvitationFlowID, &a.AddressFlowID,
+			&a.IsRegistrationFlowEnabled, (*lines)(&a.AllowedUserTypes), &a.Registration, &a.Verified, &a.RequireConsent, &a.IdentifiesBy, (*lines)(&a.Assertion.UserAttributes),
+			&owner, (*lines)(&c.GrantTypes), (*lines)(&c.Scopes), asJSON(&c.Claims), asJSON(&c.ScopeClaims),
+			(*lines)(&c.Token.AccessToken.UserAttributes), (*lines)(&c.Token.IDToken.UserAttributes), (*lines)(&c.UserInfo.UserAttributes))
+		if owner.Valid {
 			a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: c}}
 		}
 		return err

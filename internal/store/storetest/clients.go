@@ -46,7 +46,7 @@ func applications() tableCase[schemas.Application] {
 		full: func() schemas.Application {
 			a := newClient("full")
 			a.ID, a.Description, a.Type, a.URL, a.LogoURL = "", "A shop", schemas.ServerApp, "https://shop.example", "https://shop.example/logo"
-			a.TosURI, a.PolicyURI, a.IsRegistrationFlowEnabled, a.RequireConsent = "https://shop.example/tos", "https://shop.example/policy", true, true
+			a.TosURI, a.PolicyURI, a.IsRegistrationFlowEnabled, a.RequireConsent, a.IdentifiesBy = "https://shop.example/tos", "https://shop.example/policy", true, true, schemas.IdentifiesByEmail
 			a.Contacts, a.AllowedUserTypes = []string{"ann@shop.example"}, []string{"Person", "Customer"}
 			a.PasskeyAllowedOrigins = []string{"https://shop.example"}
 			a.Assertion = schemas.AssertionRules{ValidityPeriod: 60, UserAttributes: []string{}}

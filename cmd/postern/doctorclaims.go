@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// checkClaims looks for authoritative claims that users can set, and for addresses that nobody verified: changes that
+// introduce such claims are refused, but they may have been stored before.
+func (d *doctor) checkClaims(ctx context.Context) {
+	const check = "claims"
+	list, err := d.app.directory.SettableClaims(ctx, directory.SystemCall())
+	if err != nil {
+		d.warn(check, "run `postern doctor` again when the database answers", "they cannot be checked: %v", err)
+		return
+	}
+	unverified, settable := map[string]bool{}, map[string]bool{}
+	for _, c := range list {
+		switch {
+		case c.Authoritative:
+			d.warn(check, c.Fix, "users can set the claim %s (%s) of the application %s, which is authoritative: %s", c.Claim, c.Declared, c.Application, c.Where)
+		case c.Place.Kind == schemas.WithoutMail:
+			unverified[c.ApplicationID] = true
+		default:
+			settable[c.ApplicationID+" "+c.Claim] = true
+		}
+	}
+	if n := len(unverified); n > 0 {
+		d.warn(check, "configure mail.host, or set identifiesBy of the applications to email (verified addresses only) or sub; `postern prove` names them",
+			"the server sends no mail: %d applications may get addresses that nobody verified", n)
+	}
+	if !d.hasProblems(check) {
+		d.ok(check, "users can set %d claims that applications declare, none of them authoritative; `postern prove` names them", len(settable))
+	}
+}
