@@ -89,6 +89,8 @@ type Effect struct {
 	Resumes string
 	// Adds is the credential that the account has afterwards. It is limited to what the run has proved.
 	Adds Item
+	// Optional outcomes are possible without all of this, too.
+	Optional bool
 }
 
 // NoEffect is the effect of an outcome that any client can cause, and that changes nothing on which a

@@ -53,8 +53,8 @@ func (a *attributes) prepare(*engine.Config) (found []schemas.Problem) {
 		}
 	}
 	if a.Identifying && (len(a.Attributes) == 0 || slices.Contains(a.Attributes, "email")) {
-		// A user without an address can enter one, which a later node verifies.
-		a.outcomes[0] = a.outcomes[0].With(engine.Effect{Guarded: true, Given: []engine.Item{engine.NoAddress}, Adds: engine.Mailbox})
+		// A user without an address can enter one, which a later node verifies. A user who has one is not asked.
+		a.outcomes[0] = a.outcomes[0].With(engine.Effect{Guarded: true, Given: []engine.Item{engine.NoAddress}, Adds: engine.Mailbox, Optional: true})
 	}
 	a.outcomes = a.Optional.outcomes(a.outcomes)
 	a.reveals = "whether another user has the value of a unique attribute"

@@ -268,7 +268,7 @@ func (w *world) play(has set, result func(gained set, app string, token thing)) 
 					for _, added := range []string{"passkey", "password", "totp", "recovery"} {
 						gained = gained.with(w.number(limited(added, token)))
 					}
-					gained = gained.union(w.all(thing{what: "app"}, thing{what: "codes"}, thing{what: "no app"}, thing{what: "no codes"}))
+					gained = gained.union(w.all(thing{what: "app"}, thing{what: "codes"}, thing{what: "no app"}, thing{what: "no codes"}, thing{what: "no address"}))
 					result(gained, a.id, token)
 				}
 			})
@@ -429,6 +429,11 @@ func (w *world) leave(f graph, v vertex, outcome string, p player, has set) (way
 	case "email-change unavailable":
 		if w.noMail {
 			return stay
+		}
+	case "attributes done":
+		ways = stay // the user can have an address
+		if about && mayChange && allowed("no address") {
+			gain("mailbox", true)
 		}
 	case "totp-register success":
 		gain("totp", true)

@@ -139,6 +139,15 @@ func (e *exploration) useToken(r *run, v *visit) {
 // outcomes returns the states in which a run can be after it left a node by an outcome with an effect;
 // none if the attacker cannot cause the outcome.
 func (e *exploration) outcomes(n *vertex, effect engine.Effect, v visit) []visit {
+	possible := e.caused(n, effect, v)
+	if effect.Optional {
+		possible = append(possible, v)
+	}
+	return possible
+}
+
+// caused returns the states after an outcome that has its effect.
+func (e *exploration) caused(n *vertex, effect engine.Effect, v visit) []visit {
 	if !e.serves(effect.Mail) {
 		return nil
 	}

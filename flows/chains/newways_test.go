@@ -72,6 +72,21 @@ func TestEnrollingChangesConditions(t *testing.T) {
 	}
 }
 
+// A node that asks for an address does not stop a user who has one.
+func TestAttributesThatAreKnown(t *testing.T) {
+	flows := map[string]*schemas.Flow{"strong": parsed(t, "strong", strongKey)}
+	for _, with := range []string{"{identifying: true}", "{identifying: true, attributes: [email]}", "{attributes: [given_name]}"} {
+		for _, first := range []string{"email-otp", "password-authenticate"} {
+			flows["asks"] = parsed(t, "asks", "nodes:"+sequence(first, "attributes "+with))
+			c := &chains.Checker{Kinds: nodes.Kinds(nodes.Deps{})}
+			opened, err := c.NewWays(t.Context(), signIns(flows, started("shop", "strong")), signIns(flows, started("shop", "asks")))
+			if err != nil || len(opened) != 1 || strings.Contains(opened[0].Message, ", if ") {
+				t.Errorf("%s and attributes %s open %v, %v; expected one way without a condition", first, with, opened, err)
+			}
+		}
+	}
+}
+
 // A client that manages users can do more than set a password.
 func TestManagersOfUsers(t *testing.T) {
 	tests := []struct {

@@ -77,13 +77,13 @@ var outcomes = map[string][]string{
 	"prompt": {"go", "other"}, "user-resolve": {"found", "missing"}, "user-create": {"created", "taken"},
 	"password-authenticate": {"success", "failure"}, "passkey-authenticate": {"success", "failure"}, "totp": {"success", "failure", "none"},
 	"recovery-code": {"success", "failure"}, "invitation": {"success", "failure"}, "email-otp": {"success", "failure", "missing", "unavailable"}, "federated-oidc": {"success", "unknown", "failure"},
-	"email-change":  {"success", "failure", "unavailable"},
+	"email-change": {"success", "failure", "unavailable"}, "attributes": {"done", "skip"},
 	"session-check": {"active", "none"}, "password-set": {"success"}, "passkey-register": {"success", "skip"},
 	"totp-register": {"success", "kept"}, "recovery-codes": {"success", "kept"}, "federated-link": {"success", "taken"}, "authorization-code": {},
 }
 
 var kinds = []string{"prompt", "user-resolve", "user-create", "password-authenticate", "passkey-authenticate", "totp", "recovery-code", "email-otp",
-	"federated-oidc", "invitation", "session-check", "password-set", "passkey-register", "email-change", "totp-register", "recovery-codes", "federated-link"}
+	"federated-oidc", "invitation", "session-check", "password-set", "passkey-register", "email-change", "attributes", "totp-register", "recovery-codes", "federated-link"}
 
 // randomWorld returns one to three applications with one to three flows of up to seven nodes.
 // The flows need not compile: an unsafe flow is as good a test.
@@ -170,6 +170,9 @@ func (v vertex) effects() map[string]engine.Effect {
 	for _, o := range outcomes[v.kind] {
 		next.By[o] = "next"
 		with["optional"] = with["optional"] == true || o == "skip"
+	}
+	if v.kind == "attributes" {
+		with["identifying"] = true
 	}
 	if v.kind == "prompt" {
 		with["actions"] = []map[string]string{{"ref": "go"}, {"ref": "other"}}
