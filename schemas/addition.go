@@ -67,7 +67,7 @@ type KeepAddition struct {
 	AddedBy Provenance
 }
 
-func (KeepAddition) change() {}
+func (c KeepAddition) change() lock { return writes(c.UserID) }
 
 // CodeAdditionNotFound is the error code of an addition that the user does not have, or that is not
 // marked. Its class is NotFound.

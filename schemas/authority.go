@@ -59,7 +59,7 @@ type RequireAuthority struct {
 	At     time.Time
 }
 
-func (RequireAuthority) change() {}
+func (c RequireAuthority) change() lock { return reads(c.UserID) }
 
 // IsAdministrative reports whether a permission is one of this server's own API.
 func IsAdministrative(permission string) bool {

@@ -87,7 +87,7 @@ type ApproveAuthRequest struct {
 	At          time.Time
 }
 
-func (ApproveAuthRequest) change() {}
+func (ApproveAuthRequest) change() lock { return noLock() }
 
 // Grant describes the user and the sign-in that answer an authorization request.
 type Grant struct {
@@ -128,7 +128,7 @@ type RefuseAuthRequest struct {
 	At          time.Time
 }
 
-func (RefuseAuthRequest) change() {}
+func (RefuseAuthRequest) change() lock { return noLock() }
 
 // Codes of refusals.
 const (
@@ -143,7 +143,7 @@ const (
 // application_not_found.
 type CreateAuthRequest struct{ Request AuthRequest }
 
-func (CreateAuthRequest) change() {}
+func (CreateAuthRequest) change() lock { return noLock() }
 
 // GrantAuthRequest grants an authorization request, in the transaction that ends its run. If the
 // request is gone, expired or already granted, the whole commit fails with auth_request_not_found,
@@ -159,7 +159,7 @@ type GrantAuthRequest struct {
 	At          time.Time
 }
 
-func (GrantAuthRequest) change() {}
+func (GrantAuthRequest) change() lock { return noLock() }
 
 // RefreshFamily is a series of refresh tokens, one for each generation. The newest token is valid.
 // The token before it is valid for a short time, because the client may not have received the

@@ -4,7 +4,32 @@ import "time"
 
 // Change is a write that a step decides and that the store executes in the transaction that stores
 // the run's new revision. All changes are of the types below.
-type Change interface{ change() }
+type Change interface {
+	// change returns the lock that the change takes on the row of a user.
+	change() lock
+}
+
+// lock is the lock of a change on the row of a user, which makes changes serial: see LockedBy.
+type lock struct {
+	userID string
+	writes bool
+}
+
+// writes locks a user whose credentials, status or attributes change.
+func writes(userID string) lock { return lock{userID, true} }
+
+// reads locks a user whose credentials, status or attributes must stay as they are.
+func reads(userID string) lock { return lock{userID, false} }
+
+// noLock is for a change that neither depends on a user's credentials, status and attributes nor changes those
+// that exist.
+func noLock() lock { return lock{} }
+
+// LockedBy returns the user that a change locks, "" for none, and whether it writes the user's data.
+func LockedBy(c Change) (userID string, writes bool) {
+	l := c.change()
+	return l.userID, l.writes
+}
 
 // CreateUser adds a user. Its identifying attributes must be free, else the
 // whole commit fails with attribute_taken.
@@ -167,19 +192,19 @@ type UpdateUser struct {
 	By Writer
 }
 
-func (CreateUser) change()        {}
-func (SetPassword) change()       {}
-func (RemovePassword) change()    {}
-func (RehashPassword) change()    {}
-func (CreateCredential) change()  {}
-func (UseCredential) change()     {}
-func (StartSession) change()      {}
-func (UseSession) change()        {}
-func (EndSession) change()        {}
-func (RevokeToken) change()       {}
-func (RevokeFamily) change()      {}
-func (RenameCredential) change()  {}
-func (DeleteCredential) change()  {}
-func (RemoveCredentials) change() {}
-func (RecordEvent) change()       {}
-func (UpdateUser) change()        {}
+func (CreateUser) change() lock          { return noLock() }
+func (c SetPassword) change() lock       { return writes(c.UserID) }
+func (c RemovePassword) change() lock    { return writes(c.UserID) }
+func (RehashPassword) change() lock      { return noLock() }
+func (CreateCredential) change() lock    { return noLock() }
+func (UseCredential) change() lock       { return noLock() }
+func (c StartSession) change() lock      { return reads(c.Session.UserID) }
+func (UseSession) change() lock          { return noLock() }
+func (EndSession) change() lock          { return noLock() }
+func (RevokeToken) change() lock         { return noLock() }
+func (RevokeFamily) change() lock        { return noLock() }
+func (RenameCredential) change() lock    { return noLock() }
+func (c DeleteCredential) change() lock  { return writes(c.UserID) }
+func (c RemoveCredentials) change() lock { return writes(c.UserID) }
+func (RecordEvent) change() lock         { return noLock() }
+func (c UpdateUser) change() lock        { return writes(c.UserID) }

@@ -82,7 +82,7 @@ type GrantConsent struct {
 	At, AskAgainAt        time.Time
 }
 
-func (GrantConsent) change() {}
+func (GrantConsent) change() lock { return noLock() }
 
 // ConsentData is the member of a step's additionalData with the question: a ConsentQuestion as JSON
 // text.

@@ -45,4 +45,4 @@ type SessionEnd struct {
 // QueueDelivery queues a delivery in the transaction of the change that causes it.
 type QueueDelivery struct{ Delivery Delivery }
 
-func (QueueDelivery) change() {}
+func (QueueDelivery) change() lock { return noLock() }

@@ -92,9 +92,9 @@ type RecoveryCodesOffer struct {
 	SessionToken string   `json:"sessionToken"`
 }
 
-func (SetTOTP) change()             {}
-func (UseTOTP) change()             {}
-func (DeleteTOTP) change()          {}
-func (SetRecoveryCodes) change()    {}
-func (UseRecoveryCode) change()     {}
-func (DeleteRecoveryCodes) change() {}
+func (c SetTOTP) change() lock             { return writes(c.TOTP.UserID) }
+func (UseTOTP) change() lock               { return noLock() }
+func (c DeleteTOTP) change() lock          { return writes(c.UserID) }
+func (c SetRecoveryCodes) change() lock    { return writes(c.UserID) }
+func (UseRecoveryCode) change() lock       { return noLock() }
+func (c DeleteRecoveryCodes) change() lock { return writes(c.UserID) }

@@ -77,6 +77,6 @@ const (
 	CodeFederationRedirect    = "federation_redirect"    // the application has no redirect URI for the return
 )
 
-func (LinkIdentity) change()   {}
-func (UseIdentity) change()    {}
-func (UnlinkIdentity) change() {}
+func (c LinkIdentity) change() lock   { return writes(c.Identity.UserID) }
+func (UseIdentity) change() lock      { return noLock() }
+func (c UnlinkIdentity) change() lock { return writes(c.UserID) }

@@ -42,7 +42,7 @@ func (l *Link) Proof() Proof {
 // user.
 type CreateLink struct{ Link Link }
 
-func (CreateLink) change() {}
+func (CreateLink) change() lock { return noLock() }
 
 // AcceptInvitation assigns an invitation or an enrolment link to a run. The change requires that the
 // link is valid at the time and, for an invitation, that its user has no credential: otherwise nothing
@@ -54,7 +54,7 @@ type AcceptInvitation struct {
 	At        time.Time
 }
 
-func (AcceptInvitation) change() {}
+func (c AcceptInvitation) change() lock { return writes(c.UserID) }
 
 // UseEnrolment uses an enrolment link up. The change requires that the run has accepted it and that it
 // was not used: otherwise the code is CodeInvalidLink, Class Conflict.
@@ -65,4 +65,4 @@ type UseEnrolment struct {
 	At     time.Time
 }
 
-func (UseEnrolment) change() {}
+func (c UseEnrolment) change() lock { return writes(c.UserID) }

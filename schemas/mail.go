@@ -46,4 +46,4 @@ type VerifyEmail struct {
 	At     time.Time
 }
 
-func (VerifyEmail) change() {}
+func (c VerifyEmail) change() lock { return writes(c.UserID) }

@@ -99,4 +99,4 @@ func ErrSuperseded() *Error {
 		"The credential that you signed in with was changed or removed, or this session was ended. Sign in again.")
 }
 
-func (RequireProofs) change() {}
+func (c RequireProofs) change() lock { return reads(c.UserID) }

@@ -112,7 +112,7 @@ type MapIdentity struct {
 	Event Event
 }
 
-func (MapIdentity) change() {}
+func (c MapIdentity) change() lock { return writes(c.UserID) }
 
 // MappedGroups are the names that a provider states for a group mapping.
 type MappedGroups struct {

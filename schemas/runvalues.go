@@ -13,7 +13,7 @@ type KeepRunValues struct {
 	Values               RunValues
 }
 
-func (KeepRunValues) change() {}
+func (KeepRunValues) change() lock { return noLock() }
 
 // The first parts of the names of values of a run.
 const (

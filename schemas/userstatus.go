@@ -44,4 +44,4 @@ type EndAccess struct {
 	At     time.Time
 }
 
-func (EndAccess) change() {}
+func (c EndAccess) change() lock { return writes(c.UserID) }

@@ -93,7 +93,7 @@ func (t *Tx) lockFirst(changes []schemas.Change) error {
 	}
 	exclusive := map[string]bool{}
 	for _, change := range changes {
-		if id, writes := lockedBy(change); id != "" {
+		if id, writes := schemas.LockedBy(change); id != "" {
 			exclusive[id] = exclusive[id] || writes
 		}
 	}
@@ -116,7 +116,7 @@ func (t *Tx) lockFirst(changes []schemas.Change) error {
 func (t *Tx) requireFirst(changes []schemas.Change) error {
 	user := ""
 	for _, change := range changes {
-		id, writes := lockedBy(change)
+		id, writes := schemas.LockedBy(change)
 		if writes || id != "" && user != "" && id != user {
 			return t.batch.breaks()
 		}
@@ -133,54 +133,6 @@ func (t *Tx) requireFirst(changes []schemas.Change) error {
 		}
 	}
 	return nil
-}
-
-// lockedBy returns the user that a change locks, "" for none, and whether it writes the user's
-// data.
-func lockedBy(change schemas.Change) (userID string, writes bool) {
-	switch c := change.(type) {
-	case schemas.RequireProofs:
-		return c.UserID, false
-	case schemas.StartSession:
-		return c.Session.UserID, false
-	case schemas.RequireAuthority:
-		return c.UserID, false
-	case schemas.SetPassword:
-		return c.UserID, true
-	case schemas.RemovePassword:
-		return c.UserID, true
-	case schemas.DeleteCredential:
-		return c.UserID, true
-	case schemas.UnlinkIdentity:
-		return c.UserID, true
-	case schemas.KeepAddition:
-		return c.UserID, true
-	case schemas.RemoveCredentials:
-		return c.UserID, true
-	case schemas.SetTOTP:
-		return c.TOTP.UserID, true
-	case schemas.DeleteTOTP:
-		return c.UserID, true
-	case schemas.SetRecoveryCodes:
-		return c.UserID, true
-	case schemas.DeleteRecoveryCodes:
-		return c.UserID, true
-	case schemas.LinkIdentity:
-		return c.Identity.UserID, true
-	case schemas.MapIdentity:
-		return c.UserID, true
-	case schemas.VerifyEmail:
-		return c.UserID, true
-	case schemas.AcceptInvitation:
-		return c.UserID, true
-	case schemas.UseEnrolment:
-		return c.UserID, true
-	case schemas.UpdateUser:
-		return c.UserID, true
-	case schemas.EndAccess:
-		return c.UserID, true
-	}
-	return "", false
 }
 
 // shareUser checks that the user exists and blocks changes of the user's credentials and
