@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/internal/design"
 )
 
 // foreignServer serves the page from another loopback port, as a customer's web server would,
@@ -17,6 +19,14 @@ func foreignServer(t *testing.T) (origin string) {
 	mux.Handle("/", http.FileServer(http.Dir("../examples/try")))
 	mux.HandleFunc("/config.json", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"applicationId":%q}`, tryID)
+	})
+	mux.HandleFunc("/design.css", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css")
+		fmt.Fprint(w, design.Compatible())
+	})
+	mux.HandleFunc("/icon.svg", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		fmt.Fprint(w, design.Favicon())
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
