@@ -5,7 +5,7 @@ import { ask as askFirst, attempt, back, complain, fail, note, tell, view } from
 import { date, phrase, t } from "./words.js";
 import { ask, disown } from "./passkey.js";
 import { device } from "./device.js";
-import { facts, offer, row, section, since, small, used } from "./accountparts.js";
+import { facts, list, offer, row, section, since, small, used } from "./accountparts.js";
 import { factorOffers, factorRow } from "./factors.js";
 import { formerSection } from "./former.js";
 import { passwordOffer, passwordRow, profileSection } from "./profile.js";
@@ -88,8 +88,8 @@ async function load() {
 		el("div", {}, heading(t("Your account")), el("p", { class: "lead" }, called.join(" · "))), origin, signOut()),
 		formerSection(addedWithFormerPassword, dialog),
 		profileSection(user.attributes, profile.attributes, addresses),
-		section("ways", "How you sign in", [...passkeys.map((passkey) => passkeyRow(passkey, unused("passkey"))), passwordRow(profile, unused("password"), recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, unused(factor.type), recent)),
-			offer("fingerprint-pattern", passkeys.length ? "" : t("You have no passkey yet."), "Add a passkey", "add", add, !passkeys.length), passwordOffer(profile, recent), ...factorOffers(factors, recent)].filter(Boolean)),
+		section("ways", "How you sign in", [...passkeys.map((passkey) => passkeyRow(passkey, unused("passkey"))), passwordRow(profile, unused("password"), recent), ...identities.map(identityRow), ...factors.map((factor) => factorRow(factor, unused(factor.type), recent))].filter(Boolean),
+			list([offer("fingerprint-pattern", passkeys.length ? "" : t("You have no passkey yet."), "Add a passkey", "add", add, !passkeys.length), passwordOffer(profile, recent), ...factorOffers(factors, recent)].filter(Boolean))),
 		section("sessions", "Where you are signed in", [...browsers().map(browserRow), ...sessions.filter((s) => s.offlineOf).map(offlineRow)],
 			browsers().length > 1 && button(t("Sign out everywhere else"), { id: "others", class: "small" }, endOthers)),
 		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)),

@@ -8,7 +8,7 @@ const most = 5;
 export const section = (id, title, rows, ...nodes) => el("section", { "aria-labelledby": id }, el("h2", { id }, t(title)), list(rows.slice(0, most)),
 	rows.length > most && el("details", {}, el("summary", {}, t("{count} more", { count: rows.length - most })), list(rows.slice(most))), ...nodes);
 
-const list = (rows) => rows.length > 0 && el("ul", {}, rows);
+export const list = (rows) => rows.length > 0 && el("ul", {}, rows);
 
 export const facts = (...list) => list.filter(Boolean).join(" · ");
 

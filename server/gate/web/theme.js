@@ -52,7 +52,7 @@ const style = (name, value) => document.documentElement.style.setProperty(name, 
 
 function paint() {
 	const { colors, dark: night } = current;
-	for (const name of ["--page", "--accent", "--on-accent", "--link", "--foot"]) style(name, "");
+	for (const name of ["--page", "--accent", "--on-accent", "--link", "--foot", "--tile", "--on-tile"]) style(name, "");
 	const card = rgb(getComputedStyle(document.documentElement).getPropertyValue("--card"));
 	// A light page behind a dark card would blind: dark has its own or the usual.
 	const page = rgb((dark.matches ? night?.colors : colors)?.background);
@@ -64,6 +64,8 @@ function paint() {
 	if (primary && card) {
 		style("--accent", css(primary));
 		style("--on-accent", css(best(primary)));
+		style("--tile", css(primary));
+		style("--on-tile", css(best(primary)));
 		style("--link", css(readable(primary, card)));
 	}
 }
