@@ -4,7 +4,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // problemsOf turns faults into problems: one for each missing and each unknown
@@ -86,8 +85,7 @@ func (f fault) about(name string) string {
 	properties, _ := f.schema["properties"].(map[string]any)
 	property, _ := properties[name].(map[string]any)
 	description, _ := property["description"].(string)
-	sentence, _, _ := strings.Cut(description, ". ")
-	return strings.TrimSuffix(sentence, ".")
+	return firstSentence(description)
 }
 
 // reportUnknownMembers reports each member that the schema does not know.
