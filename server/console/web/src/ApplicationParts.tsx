@@ -1,6 +1,7 @@
 // What an administrator can do with the client of an application.
 import { useState } from "react";
 import { api, must } from "./api";
+import { ClaimsPart } from "./ClaimsPart";
 import { hasSecret } from "./connect/client";
 import type { Item } from "./nouns";
 import { formatTime, t } from "./texts";
@@ -16,6 +17,8 @@ export function ApplicationParts({ application }: { application: Item }) {
   const rotate = (body: { overlap?: number; revokeTokens?: boolean }) => run(async () => ({ secret: must(await api.POST("/applications/{id}/client-secret", { params, body })).clientSecret }));
   const former = typeof application["formerSecretExpiresAt"] === "string" ? application["formerSecretExpiresAt"] : undefined;
   return (
+    <>
+    <ClaimsPart id={application.id} />
     <section className="actions" aria-label="OAuth">
       {former && <p>{t("The former client secret works until {time}.", { time: formatTime(former) })}</p>}
       {hasSecret(application) && (
@@ -53,5 +56,6 @@ export function ApplicationParts({ application }: { application: Item }) {
       {state.done && <p role="status">{state.done}</p>}
       {Boolean(state.error) && <Failed error={state.error} />}
     </section>
+    </>
   );
 }

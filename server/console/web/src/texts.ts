@@ -2,6 +2,7 @@
 
 import * as accounts from "./texts/accounts";
 import * as administration from "./texts/administration";
+import * as claims from "./texts/claims";
 import * as common from "./texts/common";
 import * as connect from "./texts/connect";
 import * as overview from "./texts/overview";
@@ -10,7 +11,7 @@ import * as simulator from "./texts/simulator";
 import * as studio from "./texts/studio";
 import * as users from "./texts/users";
 
-const areas = [accounts, administration, common, connect, overview, signins, simulator, studio, users];
+const areas = [accounts, administration, claims, common, connect, overview, signins, simulator, studio, users];
 
 const languages: Record<string, Record<string, string>> = {
   de: Object.assign({}, ...areas.map((area) => area.german)),
