@@ -20,7 +20,7 @@ import (
 
 // foundClaim describes a claim that users can set, as in the archives: claim: what users set: where.
 func foundClaim(c schemas.SettableClaim) string {
-	at := cmp.Or(c.Place.UserType, c.Place.Scope)
+	at := cmp.Or(c.Place.UserType, c.Place.Scope, c.Place.Provider)
 	if c.Place.Node != "" {
 		at = c.Place.Flow + "/" + c.Place.Node
 	}

@@ -254,7 +254,11 @@ func (d *declared) isAuthoritative(a *schemas.Application) bool {
 
 // isComputed reports whether the server itself computes a claim from a verified address.
 func (d *declared) isComputed() bool {
-	return d.Source == "attribute" && (attributeOf(&d.Claim) == "email" || schemas.VerificationAttributes()[attributeOf(&d.Claim)] != "")
+	attribute := attributeOf(&d.Claim)
+	if d.identityClaim() == schemas.EmailVerified {
+		return d.Source == "attribute" && attribute == schemas.EmailVerified
+	}
+	return d.Source == "attribute" && (attribute == "email" || schemas.VerificationAttributes()[attribute] != "")
 }
 
 // Guarded returns a text of each authoritative claim of an application whose value may be one that users can set. They
@@ -284,7 +288,7 @@ func (s *Settings) settable(a *schemas.Application, d *declared) (list []schemas
 	if d.source.reads != nil {
 		reads = d.source.reads(&d.Claim)
 	}
-	if d.identityClaim() == schemas.EmailVerified && (d.Source != "attribute" || attributeOf(&d.Claim) != schemas.EmailVerified) {
+	if d.identityClaim() == schemas.EmailVerified && !d.isComputed() {
 		add("", schemas.Place{Kind: schemas.ByDeclaration})
 	}
 	for _, attribute := range s.attributes(reads) {
