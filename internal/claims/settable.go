@@ -167,14 +167,12 @@ func (s *Settings) All() (list []schemas.SettableClaim) {
 // users say about themselves.
 func (s *Settings) Of(a *schemas.Application) (list []schemas.SettableClaim) {
 	for _, d := range declaredBy(a) {
-		if len(d.targets) == 0 && len(d.onRequest) == 0 {
+		isNowhere := len(d.targets) == 0 && len(d.onRequest) == 0
+		// Of the standard claims, only an address without verification is a finding.
+		if isNowhere || d.isStandard(a) && !d.Authoritative && d.levels[0] != "email" {
 			continue
 		}
-		if found := s.settable(a, &d.declared); !d.isStandard(a) || d.Authoritative {
-			list = append(list, d.named(found)...)
-		} else {
-			list = append(list, d.named(slices.DeleteFunc(found, func(c schemas.SettableClaim) bool { return c.Place.Kind != schemas.WithoutMail }))...)
-		}
+		list = append(list, d.named(s.settable(a, &d.declared))...)
 	}
 	return list
 }
@@ -277,12 +275,19 @@ func Guarded(a *schemas.Application) (list []string) {
 
 // settable returns the places where users can set a claim.
 func (s *Settings) settable(a *schemas.Application, d *declared) (list []schemas.SettableClaim) {
+	type found struct {
+		reads string
+		place schemas.Place
+	}
+	known := map[found]bool{}
 	add := func(reads string, place schemas.Place) {
-		c := schemas.SettableClaim{ApplicationID: a.ID, Application: a.Name, Reads: reads, Authoritative: d.isAuthoritative(a) && place.Kind != schemas.WithoutMail, Place: place}
-		if !slices.ContainsFunc(list, func(known schemas.SettableClaim) bool { return known.Reads == reads && known.Place == place }) {
-			c.Where, c.Fix = describePlace(&c)
-			list = append(list, c)
+		if known[found{reads, place}] {
+			return
 		}
+		known[found{reads, place}] = true
+		c := schemas.SettableClaim{ApplicationID: a.ID, Application: a.Name, Reads: reads, Authoritative: d.isAuthoritative(a) && place.Kind != schemas.WithoutMail, Place: place}
+		c.Where, c.Fix = describePlace(&c)
+		list = append(list, c)
 	}
 	reads := reading{attributes: []string{}, everything: true, userType: true, unit: true}
 	if d.source.reads != nil {
@@ -333,10 +338,13 @@ func (s *Settings) addAttribute(a *schemas.Application, d *declared, attribute s
 			continue
 		}
 		place := at.place
-		if attribute == "email" {
-			place.Kind = schemas.WithoutMail
+		if attribute != "email" {
+			add(attribute, place)
+			continue
 		}
+		place.Kind = schemas.WithoutMail
 		add(attribute, place)
+		return // one place is enough: the others are closed in the same way
 	}
 }
 

@@ -18,8 +18,16 @@ import (
 
 // claims returns the state in the terms of package claims.
 func (s *systemState) claims(d *Directory, uses func(*schemas.Flow) schemas.AttributeUses) *claims.System {
+	reads := map[string]bool{} // the flows with values of runs that claims read
+	for _, a := range s.applications {
+		if len(runReads(a)) > 0 {
+			for _, id := range a.StartedFlows() {
+				reads[id] = true
+			}
+		}
+	}
 	return &claims.System{Applications: s.applications, Types: s.types, Flows: s.flows, Providers: s.providers, SendsMail: d.SendsMail, Uses: func(f *schemas.Flow) schemas.AttributeUses {
-		if uses == nil || !writesAttributes(f) && !s.readsRunOf(f.ID) {
+		if uses == nil || !writesAttributes(f) && !reads[f.ID] {
 			return schemas.AttributeUses{}
 		}
 		return uses(f)
