@@ -41,10 +41,13 @@
 //
 // # Appearance and languages
 //
-// The pages show whose service this is: the name and logo of the application's organization unit,
-// or of the nearest unit above that has a logo, and otherwise passkey.relying_party_name and
-// server.logo_url. The heading of a sign-in names the application. An application that registered
-// itself shows the service's logo only, and its name is marked as unverified.
+// The pages show what the user signs in to: the logo of the application's theme, its own logo, or the
+// first letter of its name. Below the heading is whose service this is: the name and logo of the
+// application's organization unit, or of the nearest unit above that has a logo, and otherwise
+// passkey.relying_party_name and server.logo_url. An application that registered itself shows
+// neither a logo nor a letter, and its name is marked as unverified.
+//
+// Colors, sizes and icons are those of internal/design.
 //
 // The application's customizations.theme sets the appearance:
 //
@@ -53,8 +56,7 @@
 //	 "radius": "4px", "logoUrl": "https://…"}
 //
 // Colors are CSS colors without transparency, and are adjusted until the text on them is readable.
-// Invalid values are ignored; logoUrl replaces the logo of the unit or the service. The
-// application's own logo is shown if there is no other.
+// Invalid values are ignored; logoUrl replaces the application's own logo.
 //
 // A language is a module in web/, listed in web/words.js, with a text for every key of the others.
 // The texts of the built-in flows and of the server's errors come with the appearance, keyed by the
