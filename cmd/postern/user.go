@@ -131,7 +131,10 @@ func (c userCreateCommand) Run(ctx context.Context, p program) error {
 	if err := c.show(p.stdout, user, userColumns()...); err != nil || c.Invite == "" {
 		return err
 	}
-	return invite(ctx, p, client, user, application)
+	if err := invite(ctx, p, client, user, application); err != nil {
+		return fmt.Errorf("the user was created, and not invited: %w; repeat the invitation with postern user invite", err)
+	}
+	return nil
 }
 
 type userInviteCommand struct {

@@ -174,7 +174,7 @@ func (c *cognito) readCSV(in io.Reader, each func(at string, u *cognitoUser) err
 				}{name, row[j]})
 			}
 		}
-		if err := each(rowPosition(records), u); err != nil {
+		if err := each(rowPosition(records, nil), u); err != nil {
 			return err
 		}
 	}

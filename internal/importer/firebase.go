@@ -162,7 +162,7 @@ func (f *firebase) readCSV(in io.Reader, each func(at string, u *firebaseUser) e
 				}{provider, id, row[9+4*j]})
 			}
 		}
-		if err := each(rowPosition(records), u); err != nil {
+		if err := each(rowPosition(records, nil), u); err != nil {
 			return err
 		}
 	}

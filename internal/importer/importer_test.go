@@ -229,9 +229,17 @@ func FuzzExports(f *testing.F) {
 			}
 		}
 	}
+	for _, realm := range []string{
+		withMapper("oidc-usermodel-client-role-mapper", `{"id.token.claim":"true","claim.name":"a..${client_id}\\\\.b","multivalued":["true"]}`),
+		withMapper("oidc-hardcoded-claim-mapper", `{"access.token.claim":true,"claim.name":"x\\\\","claim.value":"[1,null,{}]","jsonType.label":"JSON"}`),
+		`{"realm":"r","roles":{"realm":[{"name":"a:"}],"client":{"a":[{"name":""}],"a:":[{"name":":"}]}},"clientScopes":[{"name":"s","protocolMappers":[{"protocolMapper":"oidc-group-membership-mapper"}]}],"scopeMappings":[{"clientScope":"s"}]}`,
+	} {
+		f.Add([]byte(realm))
+	}
+	f.Add([]byte("sep\tid;\"x;y\"\n\"\t\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for product, names := range map[string][]string{
-			"keycloak": {"r.json"}, "auth0": {"users.ndjson"}, "firebase": {"users.json", "users.csv"}, "cognito": {"users.json", "users.csv"}, "thunderid": {"flow.json"},
+			"keycloak": {"r.json"}, "auth0": {"users.ndjson"}, "firebase": {"users.json", "users.csv"}, "cognito": {"users.json", "users.csv"}, "thunderid": {"flow.json"}, "csv": {"users.csv"}, "jsonl": {"users.jsonl"},
 		} {
 			for _, name := range names {
 				file := filepath.Join(t.TempDir(), name)

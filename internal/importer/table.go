@@ -151,7 +151,7 @@ func (t *userTable) readCSV(r *Report, in io.Reader, each func(*User) error) err
 			for j := range min(len(row), len(header)) {
 				line[header[j]] = row[j]
 			}
-			at := place(t.file, rowPosition(rows), "")
+			at := place(t.file, rowPosition(rows, err), "")
 			if key := naturalKey(line); key != "" {
 				at += " (" + key + ")"
 			}
@@ -166,14 +166,17 @@ func (t *userTable) readCSV(r *Report, in io.Reader, each func(*User) error) err
 				line[name] = row[j]
 			}
 		}
-		if err := t.one(r, rowPosition(rows), line, each); err != nil {
+		if err := t.one(r, rowPosition(rows, nil), line, each); err != nil {
 			return err
 		}
 	}
 }
 
-// rowPosition returns the line of the row that was read last.
-func rowPosition(rows *csv.Reader) string {
+// rowPosition returns the line of the row that was read last, with the error of reading it.
+func rowPosition(rows *csv.Reader, err error) string {
+	if wrong, is := errors.AsType[*csv.ParseError](err); is {
+		return strconv.Itoa(wrong.StartLine)
+	}
 	line, _ := rows.FieldPos(0)
 	return strconv.Itoa(line)
 }
