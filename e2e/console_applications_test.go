@@ -67,6 +67,7 @@ func TestConsoleCreatesApplicationsFromTemplates(t *testing.T) {
 		c.isAccessible("the code of " + test.template)
 		c.press("Settings of the application")
 		c.until(`/[0-9a-f-]{36}$/.test(location.pathname)`)
+		c.press("Danger")
 		c.until(named("button", "Revoke all tokens"))
 		if rotates := c.evalBool(`Boolean(` + named("button", "Rotate the client secret") + `)`); rotates != test.hasSecret {
 			t.Errorf("%s: the page offers to rotate a secret: %t", test.template, rotates)
@@ -77,7 +78,7 @@ func TestConsoleCreatesApplicationsFromTemplates(t *testing.T) {
 		if want := fmt.Sprint(test.grants, test.auth, test.redirect); strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
 			t.Errorf("%s: the client has %s, not %s", test.template, got, want)
 		}
-		c.press("← Applications")
+		c.press("Applications")
 	}
 	c.expectQuiet()
 }
@@ -96,10 +97,10 @@ func TestConsoleConnectsAnApplication(t *testing.T) {
 	c.fill("Redirect URIs", "https://shop.example/signed-in")
 	c.press("Create")
 	c.heading("Shop")
-	secret := eval[string](c.tab, `document.querySelector("p.notice code").textContent`)
+	secret := eval[string](c.tab, `document.querySelector(".secret .value").textContent`)
 	c.press("Show code")
 	c.until(`document.querySelector("pre.snippet")`)
-	clientID := eval[string](c.tab, `[...document.querySelectorAll("main .parts li")].find((l) => l.textContent.startsWith("Client id")).querySelector("code").textContent`)
+	clientID := eval[string](c.tab, `[...document.querySelectorAll("main .key-values > div")].find((l) => l.textContent.startsWith("Client id")).querySelector("code").textContent`)
 	application := stacks.Client{Issuer: p.base, ClientID: clientID, RedirectURI: "https://shop.example/signed-in", Scopes: []string{"openid", "profile", "email"}}
 	for _, name := range eval[[]string](c.tab, `[...document.querySelectorAll("main select option")].map((o) => o.value)`) {
 		c.choose("Stack", name)
@@ -124,10 +125,13 @@ func TestConsoleConnectsAnApplication(t *testing.T) {
 	c.until(named("a", "Open the sign-in in a new tab"))
 	url := eval[string](c.tab, named("a", "Open the sign-in in a new tab")+".href")
 	c.press("Settings of the application")
+	c.press("Protocol")
 	c.sees("Grant types")
 	c.isAccessible("the form of an OAuth client")
 	id := eval[string](c.tab, `location.pathname.split("/").pop()`)
 	c.fill("Redirect URIs", "https://shop.example/other")
+	c.sees("Redirect URIs: https://shop.example/other added · Redirect URIs: https://shop.example/signed-in removed")
+	c.press("Sign-in")
 	c.until(`[...document.querySelectorAll("label")].find((l) => l.textContent.startsWith("Sign-in flow"))?.control.options?.length > 1`)
 	c.choose("Sign-in flow", eval[string](c.tab, `[...document.querySelectorAll("label")].find((l) => l.textContent.startsWith("Sign-in flow")).control.options[1].value`))
 	c.press("Save")

@@ -94,33 +94,68 @@ func TestConsoleOffersNothingOnRefusedPages(t *testing.T) {
 	}
 }
 
-// After a sign-in that a change needs, a page that does not repeat the change by itself announces that
-// the user must.
-func TestConsoleAsksToRepeatAChange(t *testing.T) {
+// refusesChanges lets the console believe that a change at a path needs a sign-in of the last five minutes.
+func (c *consoleTab) refusesChanges(path string) {
+	c.t.Helper()
+	c.intercept(path, `return new Response(JSON.stringify({ code: "insufficient_user_authentication", description: { defaultValue: "max_age=300" } }),
+		{ status: 401, headers: { "Content-Type": "application/json", "WWW-Authenticate": 'Bearer error="insufficient_user_authentication", max_age=300' } });`)
+}
+
+// A change that needs a new sign-in goes on by itself after it, for the user who wanted it. Another user, and
+// one who gave the sign-in up, make no change.
+func TestConsoleContinuesAChangeAfterASignIn(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
-	c := openConsole(t, p, "/groups")
-	c.heading("Groups")
-	c.press("Administrators")
-	c.heading("Administrators")
-	c.intercept("/groups", `return new Response(JSON.stringify({ code: "insufficient_user_authentication", description: { defaultValue: "max_age=300" } }),
-		{ status: 401, headers: { "Content-Type": "application/json", "WWW-Authenticate": 'Bearer error="insufficient_user_authentication", max_age=300' } });`)
-	c.press("Delete")
-	c.until("((e) => e && (e.click(), true))(" + named("[role=alertdialog] button", "Delete") + ")")
-	c.failed("To change your account, you must have signed in within the last 5 minutes.")
-	if c.evalBool(`document.querySelector("main [role=alert]").innerText.includes("max_age")`) {
-		t.Error("the page shows the description for programs")
+	token := adminToken(t, p)
+	other := createUser(t, p, object{"username": "olga", "password": adminPassword})
+	p.create(t, "/roles", token, object{"name": "Second", "permissions": []string{"system"}, "assignments": []object{{"type": "user", "id": other}}}, nil)
+	for _, test := range []struct {
+		name    string
+		signIn  string // the user who signs in then; "" if none does
+		deleted bool
+	}{
+		{"the same user", "admin", true},
+		{"another user", "olga", false},
+		{"no one", "", false},
+	} {
+		var group struct{ ID string }
+		p.create(t, "/groups", token, object{"name": "Crew"}, &group)
+		c := openConsole(t, p, "/groups/"+group.ID)
+		c.heading("Crew")
+		c.refusesChanges("/groups")
+		c.press("Delete")
+		c.confirm()
+		c.failed("To change your account, you must have signed in within the last 5 minutes.")
+		if c.evalBool(`document.querySelector("main [role=alert]").innerText.includes("max_age")`) {
+			t.Error("the page shows the description for programs")
+		}
+		c.press("Sign in")
+		c.until(`document.getElementById("action-password")`)
+		if test.signIn == "" {
+			c.open(p.base + "/console/groups/" + group.ID)
+		} else {
+			c.click("action-password")
+			c.until(`document.getElementById("action-continue")`)
+			c.enter("username", test.signIn)
+			c.enter("password", adminPassword)
+			c.click("action-continue")
+		}
+		if test.deleted {
+			c.until(`location.pathname.endsWith("/console/groups")`)
+		} else {
+			c.until(`location.pathname.endsWith("` + group.ID + `")`)
+			c.heading("Crew")
+			c.until(named("button", "Delete"))
+		}
+		want := map[bool]int{true: http.StatusNotFound, false: http.StatusOK}[test.deleted]
+		if status := send(t, p, http.MethodGet, "/groups/"+group.ID, token, nil); status != want {
+			t.Errorf("%s: the group answers %d, want %d", test.name, status, want)
+		}
+		if !test.deleted {
+			send(t, p, http.MethodDelete, "/groups/"+group.ID, token, nil)
+		}
+		c.expectQuiet()
 	}
-	c.press("Sign in")
-	c.until(`document.getElementById("action-password")`)
-	c.click("action-password")
-	c.until(`document.getElementById("action-continue")`)
-	c.enter("username", "admin")
-	c.enter("password", adminPassword)
-	c.click("action-continue")
-	c.heading("Administrators")
-	c.until(`[...document.querySelectorAll("[role=status]")].some((s) => s.innerText === "You are signed in. Press the button again to make the change.")`)
-	c.expectQuiet()
 }
 
 // A change whose sign-in the user gave up is not made at a later visit of its page.
@@ -130,8 +165,7 @@ func TestConsoleForgetsAnAbandonedChange(t *testing.T) {
 	const administrators = "/groups/01900000-0000-7000-8000-000000000040"
 	c := openConsole(t, p, administrators)
 	c.heading("Administrators")
-	c.intercept("/groups", `return new Response(JSON.stringify({ code: "insufficient_user_authentication", description: { defaultValue: "max_age=300" } }),
-		{ status: 401, headers: { "Content-Type": "application/json", "WWW-Authenticate": 'Bearer error="insufficient_user_authentication", max_age=300' } });`)
+	c.refusesChanges("/groups")
 	c.fill("Description", "abandoned")
 	c.press("Save")
 	c.failed("To change your account, you must have signed in within the last 5 minutes.")

@@ -221,12 +221,13 @@ func TestConsoleManagesApplications(t *testing.T) {
 	if app["description"] != "Sells candles" || app["url"] != "https://shop.example" {
 		t.Errorf("the merged application is %v", app)
 	}
-	c.press("← Applications")
+	c.press("Applications")
 	c.fill("Value", "Shop")
 	c.press("Apply")
 	c.sees("1 in total")
 	c.press("Shop")
 	c.heading("Shop")
+	c.press("Danger")
 	c.press("Delete")
 	c.until(`document.querySelector("[role=alertdialog]")`)
 	c.isAccessible("the question")

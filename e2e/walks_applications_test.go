@@ -28,7 +28,7 @@ func (a *administrator) openSite() (base string, codes <-chan string) {
 // shown returns a value of a list such as "Client id".
 func (a *administrator) shown(name string) string {
 	a.t.Helper()
-	item := fmt.Sprintf(`[...document.querySelectorAll("main .parts li")].find((l) => l.firstElementChild.textContent === %q)`, name)
+	item := fmt.Sprintf(`[...document.querySelectorAll("main .key-values > div")].find((l) => l.firstElementChild.textContent === %q)`, name)
 	a.until(item)
 	return eval[string](a.tab, item+`.querySelector("code").textContent`)
 }
@@ -37,7 +37,7 @@ func (a *administrator) shown(name string) string {
 func (a *administrator) secret() string {
 	a.t.Helper()
 	a.sees("Copy it now: it is not shown again.")
-	return eval[string](a.tab, `document.querySelector("p.notice code").textContent`)
+	return eval[string](a.tab, `document.querySelector(".secret .value").textContent`)
 }
 
 func createAnApplication(a *administrator) {
@@ -89,6 +89,7 @@ func createAnApplication(a *administrator) {
 		a.t.Error("the application received no code")
 	}
 	a.press("Settings of the application")
+	a.press("Protocol")
 	a.sees("Grant types")
 }
 
@@ -97,7 +98,7 @@ func brandAnApplication(a *administrator) {
 	a.press("Applications")
 	a.press("Lantern club")
 	a.heading("Lantern club")
-	a.press("Appearance of the hosted pages")
+	a.press("Appearance")
 	a.until(`document.querySelector("iframe")?.contentDocument?.getElementById("heading")?.textContent === "Sign in to Lantern club"`)
 	a.fill("Color of buttons and links", "#b00020")
 	a.until(`document.querySelector("iframe").contentDocument.documentElement.style.getPropertyValue("--accent") === "rgb(176 0 32)"`)
@@ -152,7 +153,7 @@ func replaceASecret(a *administrator) {
 	a.heading("Stock service")
 	before, client := a.secret(), a.shown("Client id")
 	a.press("Settings of the application")
-	a.sees("Grant types")
+	a.press("Danger")
 	a.press("Rotate the client secret")
 	a.confirm("Rotate the client secret")
 	after := a.secret()

@@ -58,6 +58,7 @@ func drawAFlow(a *administrator) {
 	a.press("Applications")
 	a.press("Staff portal")
 	a.heading("Staff portal")
+	a.press("Sign-in")
 	a.choose("Sign-in flow", "Portal sign-in")
 	a.press("Save")
 	a.sees("Saved.")

@@ -29,7 +29,7 @@ const forever = "public, max-age=31536000, immutable"
 // pagePolicy is the Content-Security-Policy of the page; NONCE is replaced. The editor and the
 // components add style elements, which carry the nonce; the graph sets style attributes. The policy
 // "checker" of Trusted Types allows only the address of the worker.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-NONCE'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"worker-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types checker"
 
 // console reads a file when it is first requested: the files are megabytes, which most servers never
@@ -52,7 +52,7 @@ var listEmbedded = sync.OnceValue(func() *embedded {
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			e.files[strings.TrimPrefix(name, "dist/")] = sync.OnceValue(func() *document.Document {
-				return document.New(mime.TypeByExtension(path.Ext(name)), readDist(name))
+				return document.New(mediaType(name), readDist(name))
 			})
 		}
 		return err
@@ -62,6 +62,14 @@ var listEmbedded = sync.OnceValue(func() *embedded {
 	}
 	return e
 })
+
+// mediaType returns the type of a file. Not every system knows that of fonts.
+func mediaType(name string) string {
+	if path.Ext(name) == ".woff2" {
+		return "font/woff2"
+	}
+	return mime.TypeByExtension(path.Ext(name))
+}
 
 // Options configure New.
 type Options struct {

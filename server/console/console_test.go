@@ -97,7 +97,7 @@ func TestInitialScriptsAreSmall(t *testing.T) {
 		c.ServeHTTP(rec, r)
 		total += rec.Body.Len()
 	}
-	if total > 300_000 || total < 150_000 {
+	if total > 260_000 || total < 150_000 {
 		t.Errorf("the scripts have %d bytes", total)
 	}
 }

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Button } from "react-aria-components";
 import { api, must } from "./api";
+import { Avatar } from "./parts/Avatar";
 import { accountURL, signOut } from "./session";
 import { t } from "./texts";
 import { Page } from "./ui";
@@ -16,7 +17,7 @@ function useName(): string {
 /** AccountLink names the signed-in user, and leads to the page of the account. */
 export function AccountLink() {
   const name = useName();
-  return <a className="signed-in" href={accountURL} aria-label={name ? t("Your account: {name}", { name }) : t("Your account")}>{name || t("Your account")}</a>;
+  return <a className="signed-in" href={accountURL} aria-label={name ? t("Your account: {name}", { name }) : t("Your account")}><Avatar name={name} /><span title={name}>{name || t("Your account")}</span></a>;
 }
 
 /** NoPermissions is the only page of a user without a permission. */

@@ -1,29 +1,33 @@
 // The appearance of the hosted pages for an application: customizations.theme, with a preview.
+import { useMemo } from "react";
+import { membersOf } from "./grouping";
 import { PagePreview } from "./PagePreview";
 import type { Schema } from "./api";
-import { SchemaForm } from "./SchemaForm";
+import { SectionForm } from "./SectionForm";
 import { t } from "./texts";
 
 type Value = Record<string, unknown>;
 
-const color = (title: string): Schema => ({ title: t(title), type: "string", maxLength: 100 });
+const color = (title: string): Schema => ({ title: t(title), type: "string", maxLength: 100, field: "color" });
 
 const colors = (title: string): Schema => ({
-  title: t(title), type: "object", additionalProperties: false,
+  title: t(title), type: "object", additionalProperties: false, "x-group": "theme",
   properties: { primary: color("Color of buttons and links"), background: color("Color behind the form") },
 });
+
+const text = (title: string, maxLength: number, description?: string): Schema => ({ title: t(title), type: "string", maxLength, ...(description !== undefined && { description: t(description) }) });
 
 const theme = (): Schema => ({
   type: "object",
   properties: {
     colors: colors("Light"),
-    dark: { type: "object", title: t("Dark"), additionalProperties: false, properties: { colors: colors("Colors") } },
-    radius: { title: t("Radius of corners"), description: t("A CSS length such as 4px."), type: "string", maxLength: 30 },
-    font: { title: t("Font"), description: t("CSS font families such as Georgia, serif. Brand is the font file below."), type: "string", maxLength: 200 },
-    fontUrl: { title: t("Address of a font file"), description: t("A WOFF2 file. Its server must allow requests from other origins (CORS)."), type: "string", maxLength: 500 },
-    faviconUrl: { title: t("Address of the icon in the browser tab"), type: "string", maxLength: 500 },
-    backgroundUrl: { title: t("Address of the background picture"), type: "string", maxLength: 500 },
-    logoUrl: { title: t("Address of the logo"), description: t("It replaces the logo of the organization unit or the service."), type: "string", maxLength: 500 },
+    dark: { type: "object", additionalProperties: false, properties: { colors: colors("Dark") } },
+    radius: text("Radius of corners", 30, "A CSS length such as 4px."),
+    logoUrl: text("Address of the logo", 500, "It replaces the logo of the organization unit or the service."),
+    font: text("Font", 200, "CSS font families such as Georgia, serif. Brand is the font file below."),
+    fontUrl: text("Address of a font file", 500, "A WOFF2 file. Its server must allow requests from other origins (CORS)."),
+    faviconUrl: text("Address of the icon in the browser tab", 500),
+    backgroundUrl: text("Address of the background picture", 500),
   },
 });
 
@@ -45,9 +49,10 @@ const sample = {
   },
 };
 
-export function Appearance({ id, value, onChange }: { id: string; value: Value; onChange: (value: Value) => void }) {
+export function Appearance({ id, value, isDisabled, onChange }: { id: string; value: Value; isDisabled: boolean; onChange: (value: Value) => void }) {
   const customizations = (value["customizations"] ?? {}) as Value;
   const current = (customizations["theme"] ?? {}) as Value;
+  const schema = useMemo(theme, []);
   const change = (changed: Value) => {
     const { theme: _, ...others } = customizations;
     const now = { ...others, ...(Object.keys(changed).length > 0 ? { theme: changed } : {}) };
@@ -55,13 +60,13 @@ export function Appearance({ id, value, onChange }: { id: string; value: Value; 
     onChange(Object.keys(now).length > 0 ? { ...rest, customizations: now } : rest);
   };
   return (
-    <details className="appearance">
-      <summary>{t("Appearance of the hosted pages")}</summary>
-      <p className="quiet">{t("Colors are CSS colors such as #1f6350. The pages adjust them until texts are readable, and ignore what is not valid.")}</p>
-      <div className="pair">
-        <SchemaForm schema={theme()} value={current} problems={[]} onChange={change} />
+    <div className="two-halves">
+      <SectionForm schema={schema} group={{ name: "theme", title: t("Appearance of the hosted pages"), sections: [] }} members={membersOf(schema)} value={current} problems={[]} isDisabled={isDisabled} onChange={change} />
+      <section className="card" aria-labelledby="preview">
+        <h2 id="preview">{t("The page as users see it")}</h2>
         <PagePreview step={sample} application={id} theme={current} onAnswer={() => {}} />
-      </div>
-    </details>
+        <p className="quiet small">{t("Colors are CSS colors such as #1f6350. The pages adjust them until texts are readable, and ignore what is not valid.")}</p>
+      </section>
+    </div>
   );
 }

@@ -10,8 +10,8 @@ export interface Count { name: string; count: number }
 /** Series is a line of a chart over time. */
 export interface Series { name: string; color: string; steps: Step[] }
 
-const axis = { stroke: "var(--quiet)", tick: { fill: "var(--quiet)", fontSize: 12 }, tickLine: false } as const;
-const bubble = { contentStyle: { background: "var(--back)", border: "1px solid var(--line)", color: "var(--text)" }, itemStyle: { color: "var(--text)" } } as const;
+const axis = { stroke: "var(--ink-2)", tick: { fill: "var(--ink-2)", fontSize: 12 }, tickLine: false } as const;
+const bubble = { contentStyle: { background: "var(--surface)", border: "1px solid var(--line)", color: "var(--ink)" }, itemStyle: { color: "var(--ink)" } } as const;
 
 function Figure({ title, summary, children, head, rows }: { title: string; summary: string; children: ReactNode; head: string[]; rows: (string | number)[][] }) {
   const id = useId();
@@ -70,7 +70,7 @@ export function CountChart({ title, what, counts, color, empty }: { title: strin
         <BarChart data={shown} layout="vertical" title={`${title}: ${summary}`} margin={{ top: 0, right: 16, bottom: 0, left: 0 }}>
           <XAxis type="number" allowDecimals={false} {...axis} />
           <YAxis type="category" dataKey="name" width={130} {...axis} />
-          <Tooltip cursor={{ fill: "var(--panel)" }} {...bubble} />
+          <Tooltip cursor={{ fill: "var(--sunken)" }} {...bubble} />
           <Bar dataKey="count" name={t("Number")} fill={color} radius={3} maxBarSize={22} isAnimationActive={false} />
         </BarChart>
       </ResponsiveContainer>

@@ -41,12 +41,12 @@ export function ClaimsPart({ id }: { id: string }) {
     setAsked({ user: chosen.id, ...(scope.trim() && { scope: scope.trim() }) });
   };
   return (
-    <section aria-labelledby="part-claims">
-      <h2 id="part-claims">{t("Claims")}</h2>
+    <section className="card" aria-labelledby="part-claims">
+      <h2 id="part-claims">{t("What the application learns")}</h2>
       <p className="quiet">{t("What the application would learn now about a user, and why. Nothing is sent to the application.")}</p>
       <div className="field">
         <label htmlFor="claims-scopes">{t("Scopes")}</label>
-        <input id="claims-scopes" value={scope} aria-describedby="claims-scopes-help" onChange={(event) => setScope(event.target.value)} />
+        <input id="claims-scopes" value={scope} aria-describedby="claims-scopes-help" onChange={(event) => setScope(event.target.value)} onKeyDown={(event) => event.key === "Enter" && event.preventDefault()} />
         <p id="claims-scopes-help" className="quiet">{t("Separated by spaces. Empty: all that the application may request.")}</p>
       </div>
       <Choose

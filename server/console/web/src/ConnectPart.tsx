@@ -1,12 +1,14 @@
 // How to connect an application: its values, code for common stacks, and a test of its sign-in.
 import { lazy, Suspense, useId, useState } from "react";
 import { Button } from "react-aria-components";
+import { useAction } from "./action";
 import { send } from "./api";
 import { type Client, clientOf, withPostLogoutURI } from "./connect/client";
 import { type Item, mayChange } from "./nouns";
+import { Icon } from "./parts/Icon";
 import { authorizationURL, serverURL } from "./session";
 import { t } from "./texts";
-import { CopyButton, Failed, Loading } from "./ui";
+import { Failed, KeyValues, Loading } from "./ui";
 
 const Snippets = lazy(() => import("./connect/Snippets"));
 
@@ -16,47 +18,43 @@ export function ConnectPart({ application, onChange }: { application: Item; onCh
   const [isOpen, setIsOpen] = useState(false);
   const [failed, setFailed] = useState<unknown>();
   const client = clientOf(application, serverURL);
-  const register = async (uri: string) => {
-    try {
-      const { data } = await send("GET", `/applications/${application.id}`);
-      onChange(await send("PATCH", `/applications/${application.id}`, withPostLogoutURI(data as Item, uri), { "Content-Type": "application/merge-patch+json" }) as { data: Item; etag: string });
-      setFailed(undefined);
-    } catch (error) {
-      setFailed(error);
-    }
-  };
-  const redirectURI = client.kind === "secret" || client.kind === "public" ? client.redirectURIs[0] : undefined;
+  const register = useAction("post-logout URI", async (uri: string) => {
+    const { data } = await send("GET", `/applications/${application.id}`);
+    onChange(await send("PATCH", `/applications/${application.id}`, withPostLogoutURI(data as Item, uri), { "Content-Type": "application/merge-patch+json" }) as { data: Item; etag: string });
+    setFailed(undefined);
+  }, setFailed);
   return (
-    <section aria-labelledby={title}>
+    <section className="card" aria-labelledby={title}>
       <h2 id={title}>{t("Connect your application")}</h2>
-      <Values client={client} />
-      {redirectURI && <TestSignIn client={client} redirectURI={redirectURI} />}
+      <ConnectValues client={client} />
+      <TestSignIn client={client} />
       {Boolean(failed) && <Failed error={failed} />}
       {isOpen
         ? <Suspense fallback={<Loading />}><Snippets client={client} register={mayChange("/applications") ? (uri) => void register(uri) : undefined} /></Suspense>
-        : <Button onPress={() => setIsOpen(true)}>{t("Show code")}</Button>}
+        : <div className="actions"><Button onPress={() => setIsOpen(true)}><Icon name="code" />{t("Show code")}</Button></div>}
     </section>
   );
 }
 
-function Values({ client }: { client: Client }) {
-  const values = client.kind === "flow"
+/** ConnectValues are what the code of an application needs. */
+export function ConnectValues({ client }: { client: Client }) {
+  const values: [string, string][] = client.kind === "flow"
     ? [["Server", client.issuer], ["Application id", client.applicationID]]
-    : [["Issuer", client.issuer], ["Client id", client.clientID], ...client.redirectURIs.map((uri) => ["Redirect URI", uri])];
-  return (
-    <ul className="parts">
-      {values.map(([name, value], i) => <li key={i}><span>{t(name ?? "")}</span><span><code>{value}</code> <CopyButton text={value ?? ""} name={t(name ?? "")} /></span></li>)}
-    </ul>
-  );
+    : [["Issuer", client.issuer], ["Client id", client.clientID], ...client.redirectURIs.map((uri): [string, string] => ["Redirect URI", uri])];
+  return <KeyValues rows={values.map(([name, value]) => ({ name: t(name), value: <code>{value}</code>, copy: value }))} />;
 }
 
 /**
  * TestSignIn opens the sign-in of the application in another tab. It ends at the redirect URI of the
  * application: a redirect URI of the console would let the console receive codes for the application.
  */
-function TestSignIn({ client, redirectURI }: { client: Client; redirectURI: string }) {
+export function TestSignIn({ client }: { client: Client }) {
   const [failed, setFailed] = useState<unknown>();
   const [url, setURL] = useState("");
+  const redirectURI = client.kind === "secret" || client.kind === "public" ? client.redirectURIs[0] : undefined;
+  if (redirectURI === undefined) {
+    return null;
+  }
   const prepare = async () => {
     try {
       setURL(await authorizationURL(client.clientID, redirectURI, client.scopes.join(" "), { prompt: "login" }));
@@ -70,7 +68,7 @@ function TestSignIn({ client, redirectURI }: { client: Client; redirectURI: stri
       <div className="actions">
         {url
           ? <a className="button primary" href={url} target="_blank" rel="noreferrer" onClick={() => setURL("")}>{t("Open the sign-in in a new tab")}</a>
-          : <Button onPress={() => void prepare()}>{t("Test the sign-in")}</Button>}
+          : <Button onPress={() => void prepare()}><Icon name="play" />{t("Test the sign-in")}</Button>}
       </div>
       {Boolean(failed) && <Failed error={failed} />}
     </>

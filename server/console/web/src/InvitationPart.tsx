@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
+import { useAction } from "./action";
 import { api, must, RequestError } from "./api";
 import type { Item } from "./nouns";
 import { formatTime, t } from "./texts";
@@ -30,27 +31,28 @@ export function InvitationPart({ user }: { user: Item }) {
     queryKey: ["admitting applications", id],
     queryFn: async () => must(await api.GET("/users/{id}/applications", { params: { path, query: { limit: 100 } } })).applications,
   });
-  const act = async (work: () => Promise<string>) => {
-    try {
-      setDone(await work());
-      setFailed(undefined);
-    } catch (error) {
-      setDone("");
-      setFailed(error);
-    }
-    await cache.invalidateQueries({ queryKey: ["invitation", id] });
+  const refresh = () => cache.invalidateQueries({ queryKey: ["invitation", id] });
+  const finish = (text: string) => {
+    setDone(text);
+    setFailed(undefined);
+    return refresh();
   };
-  const invite = () => act(async () => {
-    const sent = must(await api.POST("/users/{id}/invitation", { params: { path }, body: { applicationId: chosen } }));
-    return t("The invitation was sent to {email}.", { email: sent.email ?? "" });
-  });
-  const withdraw = () => act(async () => {
+  const fail = (error: unknown) => {
+    setDone("");
+    setFailed(error);
+    void refresh();
+  };
+  const invite = useAction("invite", async ({ applicationId }: { applicationId: string }) => {
+    const sent = must(await api.POST("/users/{id}/invitation", { params: { path }, body: { applicationId } }));
+    await finish(t("The invitation was sent to {email}.", { email: sent.email ?? "" }));
+  }, fail);
+  const withdraw = useAction("withdraw invitation", async () => {
     const reply = await api.DELETE("/users/{id}/invitation", { params: { path } });
     if (!reply.response.ok) {
       throw new RequestError(reply.response, reply.error);
     }
-    return t("The invitation was withdrawn.");
-  });
+    await finish(t("The invitation was withdrawn."));
+  }, fail);
   const parts = useParts(id);
   const error = invitation.error ?? choice.error;
   const isConsole = (a: { clientId?: string | null }) => Number(a.clientId === "CONSOLE"); // last: most users are no administrators
@@ -81,8 +83,8 @@ export function InvitationPart({ user }: { user: Item }) {
           {inviting.length > 0 && (
             <div className="actions">
               <label>{t("Application")} <select value={chosen} onChange={(event) => setApplication(event.target.value)}>{!obvious && <option value="">{t("Not set")}</option>}{inviting.map((a) => <option key={a.id} value={a.id}>{a.name}</option>)}</select></label>
-              <Button isDisabled={chosen === ""} onPress={() => void invite()}>{pending ? t("Send a new invitation") : t("Invite")}</Button>
-              {pending && <Confirm label={t("Withdraw the invitation")} question={t("The link in the mail will no longer work.")} onConfirm={() => void withdraw()} />}
+              <Button isDisabled={chosen === ""} onPress={() => void invite({ applicationId: chosen })}>{pending ? t("Send a new invitation") : t("Invite")}</Button>
+              {pending && <Confirm label={t("Withdraw the invitation")} question={t("The link in the mail will no longer work.")} onConfirm={() => void withdraw(undefined)} />}
             </div>
           )}
           {others.length > 0 && (

@@ -1,8 +1,10 @@
 // The keys that sign tokens, and their rotation.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useAction } from "./action";
 import { api, isForbidden, must } from "./api";
 import { may } from "./session";
+import { Pill, toneOf } from "./parts/Pill";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed, Loading, Page } from "./ui";
 
@@ -11,15 +13,11 @@ export function KeysPage() {
   const [failed, setFailed] = useState<unknown>();
   const [done, setDone] = useState("");
   const read = useQuery({ queryKey: ["signing-keys"], queryFn: async () => must(await api.GET("/signing-keys")) });
-  const rotate = async (now: boolean) => {
-    try {
-      cache.setQueryData(["signing-keys"], must(await api.POST("/signing-keys/rotate", { body: { now } })));
-      setFailed(undefined);
-      setDone(now ? t("The new keys sign from now on.") : t("The next keys are published."));
-    } catch (error) {
-      setFailed(error);
-    }
-  };
+  const rotate = useAction("rotate", async (now: boolean) => {
+    cache.setQueryData(["signing-keys"], must(await api.POST("/signing-keys/rotate", { body: { now } })));
+    setFailed(undefined);
+    setDone(now ? t("The new keys sign from now on.") : t("The next keys are published."));
+  }, setFailed);
   const actions = (
     <>
       <Confirm kind="" label={t("Publish the next keys")} question={t("The next key of each algorithm is published now, and signs as soon as other parties had time to read it.")} onConfirm={() => void rotate(false)} />
@@ -42,7 +40,7 @@ export function KeysPage() {
                 <tr key={key.id}>
                   <td><code>{key.id}</code></td>
                   <td data-label={t("Algorithm")}>{key.algorithm}</td>
-                  <td data-label={t("State")}>{t(key.status)}</td>
+                  <td data-label={t("State")}><Pill tone={toneOf(key.status)}>{t(key.status)}</Pill></td>
                   {Object.entries({ "Published": key.publishedAt, "Signs from": key.signsFrom, "Retired": key.retiredAt, "Kept until": key.neededUntil }).map(([name, time]) => (
                     <td key={name} className="time" data-label={t(name)}>{formatTime(time ?? undefined) || "—"}</td>
                   ))}

@@ -9,6 +9,7 @@ import { condition, find, pageSize, readList } from "./listing";
 import { creationPath, type Item, mayChange, type Noun, titleOf, valueAt } from "./nouns";
 import { formatTime, t } from "./texts";
 import { below, UnitTree } from "./UnitTree";
+import { Pill, toneOf } from "./parts/Pill";
 import { Failed, Loading, Page } from "./ui";
 
 export function ListPage({ noun }: { noun: Noun }) {
@@ -83,7 +84,7 @@ function Items({ noun, items }: { noun: Noun; items: Item[] }) {
             <Row key={item.id} id={item.id}>
               {noun.columns.map((column, i) => {
                 const value = column === "status" ? t(valueAt(item, column)) : valueAt(item, column);
-                const shown = i === 0 ? <Link to={`${noun.path}/${item.id}`}>{value || noun.label(item)}</Link> : value || <span className="quiet">—</span>;
+                const shown = i === 0 ? <Link to={`${noun.path}/${item.id}`}>{value || noun.label(item)}</Link> : <Shown column={column} value={value} state={valueAt(item, column)} />;
                 return <Cell key={column} className={hasLongWord(value) ? "long" : ""} data-label={i === 0 ? undefined : t(titleOf(column))}>{shown}</Cell>;
               })}
               <Cell className="time" data-label={t("Changed")}>{formatTime(item["updatedAt"] as string)}</Cell>
@@ -93,6 +94,16 @@ function Items({ noun, items }: { noun: Noun; items: Item[] }) {
       </Table>
     </div>
   );
+}
+
+/** codes are the columns with texts that programs read. */
+const codes = ["clientId", "handle", "identifier"];
+
+function Shown({ column, value, state }: { column: string; value: string; state: string }) {
+  if (value === "") {
+    return <span className="faint">—</span>;
+  }
+  return column === "status" ? <Pill tone={toneOf(state)}>{value}</Pill> : codes.includes(column) ? <code>{value}</code> : value;
 }
 
 /** pause is how long typing must pause before the search starts, in milliseconds. */

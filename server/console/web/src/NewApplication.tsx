@@ -3,13 +3,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Button, FieldError, Input, Label, Radio, RadioGroup, Text, TextArea, TextField } from "react-aria-components";
 import { Link } from "react-router";
+import { useAction } from "./action";
 import { api, type Finding, must, RequestError } from "./api";
 import { ConnectPart } from "./ConnectPart";
-import { takeDraft, useDraft } from "./draft";
+import { takeDraft, useLastingDraft } from "./draft";
 import type { Item } from "./nouns";
-import { type Asked, templates } from "./templates";
+import { type ApplicationRequest, type Asked, templates } from "./templates";
 import { t } from "./texts";
-import { CopyButton, Failed, Page } from "./ui";
+import { Failed, Page, Secret } from "./ui";
 
 interface Draft {
   key: string;
@@ -20,31 +21,29 @@ interface Draft {
 export function NewApplication() {
   const cache = useQueryClient();
   const [draft, setDraft] = useState<Draft>(() => (takeDraft() as Draft | undefined) ?? { key: "web", name: "", answer: "" });
-  useDraft(draft);
+  const forgetDraft = useLastingDraft(() => (draft.name || draft.answer ? draft : undefined));
   const [state, setState] = useState<{ busy?: boolean; error?: unknown; created?: Item }>({});
   const template = templates.find(({ key }) => key === draft.key) ?? templates[0];
   const found: Finding[] = state.error instanceof RequestError ? state.error.failure?.errors ?? [] : [];
   const { ofName, ofAnswer, others } = byField(found);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [state.error]);
+  const post = useAction("create application", async (body: ApplicationRequest) => {
+    setState({ busy: true });
+    const created = must(await api.POST("/applications", { body })) as Item;
+    void cache.invalidateQueries({ queryKey: ["/applications"] });
+    forgetDraft();
+    setState({ created });
+  }, (error) => setState({ error }));
+  const create = () => {
+    const answers = draft.answer.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+    return post(template?.request(draft.name.trim(), answers) ?? { name: draft.name });
+  };
   if (state.created) {
     return <Created application={state.created} />;
   }
-  const create = async () => {
-    setState({ busy: true });
-    const answers = draft.answer.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-    try {
-      const body = template?.request(draft.name.trim(), answers) ?? { name: draft.name };
-      const created = must(await api.POST("/applications", { body })) as Item;
-      void cache.invalidateQueries({ queryKey: ["/applications"] });
-      setState({ created });
-    } catch (error) {
-      setState({ error });
-    }
-  };
   return (
-    <Page title={t("New application")} actions={<Link className="button" to="/applications/new">{t("Fill in all fields")}</Link>}>
-      <p className="quiet"><Link to="/applications">← {t("Applications")}</Link></p>
+    <Page title={t("New application")} crumbs={[{ to: "/applications", title: t("Applications") }]} actions={<Link className="button" to="/applications/new">{t("Fill in all fields")}</Link>}>
       {Boolean(state.error) && (found.length === 0 || others) && <Failed error={state.error} />}
       <form ref={form} className="fields" onSubmit={(event) => { event.preventDefault(); void create(); }}>
         <RadioGroup className="templates" value={draft.key} onChange={(key) => setDraft({ ...draft, key, answer: "" })}>
@@ -89,9 +88,9 @@ function Created({ application: created }: { application: Item }) {
   const [application, setApplication] = useState(created);
   const secret = created["clientSecret"] as string | undefined;
   return (
-    <Page title={String(application["name"])} actions={<Link className="button" to={`/applications/${application.id}`}>{t("Settings of the application")}</Link>}>
+    <Page title={String(application["name"])} crumbs={[{ to: "/applications", title: t("Applications") }]} actions={<Link className="button" to={`/applications/${application.id}`}>{t("Settings of the application")}</Link>}>
       <p role="status">{t("The application was created.")}</p>
-      {secret && <p className="notice">{t("Client secret")}. {t("Copy it now: it is not shown again.")} <code>{secret}</code> <CopyButton text={secret} name={t("Client secret")} /></p>}
+      {secret && <Secret name={t("Client secret")} value={secret} />}
       <ConnectPart application={application} onChange={({ data }) => setApplication(data)} />
     </Page>
   );

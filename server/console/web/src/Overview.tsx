@@ -5,6 +5,7 @@ import { Link } from "react-router";
 import { api, must, send } from "./api";
 import { Events } from "./AuditEvents";
 import { nouns, permission } from "./nouns";
+import { Pill, toneOf } from "./parts/Pill";
 import { may } from "./session";
 import { t } from "./texts";
 import { PasskeyInvitation } from "./PasskeyInvitation";
@@ -46,7 +47,7 @@ export function Overview() {
           <h2>{t("Service")}</h2>
           {health.isPending && <Loading />}
           {health.error ? <Failed error={health.error} retry={() => void health.refetch()} /> : (
-            <ul className="parts">{health.data?.serviceStatus?.map((s) => <li key={s.serviceName}><span>{s.serviceName}</span> <span>{s.status}</span></li>)}</ul>
+            <ul className="parts">{health.data?.serviceStatus?.map((s) => <li key={s.serviceName}><span>{s.serviceName}</span> <Pill tone={toneOf(s.status)}>{s.status}</Pill></li>)}</ul>
           )}
         </>
       )}

@@ -1,10 +1,12 @@
 // A form for a value that a JSON Schema describes: text, numbers, choices, lists and objects have fields.
 // A value that does not fit its field is edited as JSON.
 import { useId, useState } from "react";
-import { Checkbox, CheckboxGroup, FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
+import { Checkbox, CheckboxGroup, FieldError, Input, Label, Radio, RadioGroup, Text, TextArea, TextField } from "react-aria-components";
 import type { Finding, Schema } from "./api";
 import { AttributesField } from "./AttributesField";
+import { duration, labelOf } from "./changes";
 import type { SpecialField } from "./fields";
+import { isConstant } from "./grouping";
 import { ItemsField, MapField } from "./ListFields";
 import { PermissionsField, PrincipalsField } from "./PrincipalsField";
 import { ReferenceField, ReferencesField } from "./ReferenceField";
@@ -48,13 +50,8 @@ function shownMembers(schema: Schema): [string, Schema][] {
   const entries = Object.entries(schema.properties ?? {});
   const place = (name: string) => entries.findIndex(([other]) => other === subjectOf(schema, name));
   return entries
-    .filter(([name, member]) => !member.readOnly && !isRepeated(name) && member.field !== "hidden" && !isConstant(schema, name))
+    .filter(([name, member]) => !member.readOnly && !member["x-hidden"] && !isRepeated(name) && member.field !== "hidden" && !isConstant(schema, name))
     .sort(([a], [b]) => rank(schema, subjectOf(schema, a)) - rank(schema, subjectOf(schema, b)) || place(a) - place(b));
-}
-
-/** isConstant reports whether the member must have the only value that the schema has for it. */
-function isConstant(schema: Schema, name: string): boolean {
-  return schema.required?.includes(name) === true && schema.properties?.[name]?.enum?.length === 1;
 }
 
 /** below returns the findings at a member and in it, with their paths from there. */
@@ -132,6 +129,8 @@ function Special({ field, ...props }: FieldProps & { field: SpecialField }) {
       return <PermissionsField {...props} otherwise={<Plain {...props} />} />;
     case "listOrNone":
       return <ListOrNone {...props} />;
+    case "color":
+      return <Color {...props} />;
     case "hidden":
       return null;
   }
@@ -156,10 +155,16 @@ function ListOrNone(props: FieldProps) {
   );
 }
 
+/** hasRoom reports whether all choices have room side by side. */
+const hasRoom = (schema: Schema): boolean => schema["x-labels"] !== undefined && ["default: ", ...(schema.enum ?? [])].reduce((sum, value) => sum + labelOf(schema, value).length + 4, 0) <= 56;
+
 function Plain(props: FieldProps) {
   const { schema } = props;
   if (schema.enum) {
-    return <Choice {...props} options={schema.enum} />;
+    return hasRoom(schema) ? <Segments {...props} options={schema.enum} /> : <Choice {...props} options={schema.enum} />;
+  }
+  if (schema["x-unit"] === "seconds") {
+    return <Duration {...props} />;
   }
   if (schema.type === "boolean") {
     return <YesNo {...props} />;
@@ -228,7 +233,7 @@ function Several(props: FieldProps & { options: string[] }) {
   return (
     <CheckboxGroup className="field" value={Array.isArray(props.value) ? props.value as string[] : []} onChange={(chosen) => props.onChange(chosen.length > 0 ? chosen : undefined)} isInvalid={props.problem !== undefined} validationBehavior="aria">
       <Label><Caption {...props} /></Label>
-      {props.options.map((option) => <Checkbox key={option} value={option}><span className="box" aria-hidden="true" />{option}</Checkbox>)}
+      {props.options.map((option) => <Checkbox key={option} value={option}><span className="box" aria-hidden="true" />{labelOf(props.schema.items ?? {}, option)}</Checkbox>)}
       <Help {...props} />
       <FieldError>{props.problem}</FieldError>
     </CheckboxGroup>
@@ -288,10 +293,71 @@ function Choice(props: FieldProps & { options: string[] }) {
     <div className="field">
       <label htmlFor={id}><Caption {...props} /></label>
       <select id={id} value={String(props.value ?? "")} {...described(props, id)} onChange={(event) => props.onChange(event.target.value || undefined)}>
-        <option value="">{props.schema.default === undefined ? t("Not set") : t("Default: {value}", { value: String(props.schema.default) })}</option>
+        <option value="">{props.schema.default === undefined ? t("Not set") : t("Default: {value}", { value: labelOf(props.schema, String(props.schema.default)) })}</option>
         {props.value !== undefined && !props.options.includes(String(props.value)) && <option>{String(props.value)}</option>}
-        {props.options.map((option) => <option key={option}>{option}</option>)}
+        {props.options.map((option) => <option key={option} value={option}>{labelOf(props.schema, option)}</option>)}
       </select>
+      <Description {...props} id={id} />
+    </div>
+  );
+}
+
+/** Segments offers few choices side by side. */
+function Segments(props: FieldProps & { options: string[] }) {
+  const id = useId();
+  const { schema } = props;
+  const choose = (chosen: string) => props.onChange(chosen === "" ? undefined : chosen);
+  return (
+    <div className="field" role="group" aria-labelledby={`${id}-label`}>
+      <span className="react-aria-Label" id={`${id}-label`}><Caption {...props} /></span>
+      <RadioGroup className="segments" orientation="horizontal" aria-labelledby={`${id}-label`} aria-describedby={`${id}-help`} value={String(props.value ?? "")} onChange={choose} isInvalid={props.problem !== undefined} validationBehavior="aria">
+        {!props.required && <Radio value="">{schema.default === undefined ? t("Not set") : t("Default: {value}", { value: labelOf(schema, String(schema.default)) })}</Radio>}
+        {props.options.map((option) => <Radio key={option} value={option}>{labelOf(schema, option)}</Radio>)}
+      </RadioGroup>
+      <Description {...props} id={id} />
+    </div>
+  );
+}
+
+/** Color edits a CSS color as text, or with the picker of the browser, which knows only opaque ones. */
+function Color(props: FieldProps) {
+  const id = useId();
+  const written = String(props.value ?? "");
+  return (
+    <div className="field">
+      <label htmlFor={id}><Caption {...props} /></label>
+      <div className="row">
+        <input type="color" aria-label={t("{name}: choose", { name: props.schema.title ?? props.name })} value={/^#[0-9a-f]{6}$/i.test(written) ? written : "#1c6b52"} onChange={(event) => props.onChange(event.target.value)} />
+        <input id={id} className="grow code" autoComplete="off" spellCheck={false} placeholder="#1c6b52" maxLength={props.schema.maxLength} value={written} {...described(props, id)} onChange={(event) => props.onChange(event.target.value || undefined)} />
+      </div>
+      <Description {...props} id={id} />
+    </div>
+  );
+}
+
+const units: [number, string][] = [[1, "seconds"], [60, "minutes"], [3600, "hours"], [86400, "days"]];
+
+/** unitOf returns the largest unit that needs no fraction. */
+const unitOf = (seconds: unknown): number => (typeof seconds === "number" && seconds > 0 ? units.findLast(([size]) => seconds % size === 0)?.[0] ?? 1 : 1);
+
+/** Duration edits a number of seconds in a unit. */
+function Duration(props: FieldProps) {
+  const id = useId();
+  const { schema, value } = props;
+  const [unit, setUnit] = useState(() => unitOf(value ?? schema.default));
+  const size = typeof value === "number" && value % unit !== 0 ? 1 : unit;
+  const name = schema.title ?? props.name;
+  const change = (text: string, by: number) => props.onChange(text === "" ? undefined : /^\d+(\.\d+)?$/.test(text) ? Math.round(Number(text) * by) : text);
+  const amount = typeof value === "number" ? String(value / size) : String(value ?? "");
+  return (
+    <div className="field">
+      <label htmlFor={id}><Caption {...props} /></label>
+      <div className="row">
+        <input id={id} className="amount" inputMode="decimal" autoComplete="off" value={amount} placeholder={schema.default === undefined ? t("default") : duration(Number(schema.default))} {...described(props, id)} onChange={(event) => change(event.target.value, size)} />
+        <select aria-label={t("{name}: unit", { name })} value={size} onChange={(event) => { setUnit(Number(event.target.value)); change(amount, Number(event.target.value)); }}>
+          {units.map(([seconds, word]) => <option key={word} value={seconds}>{t(word)}</option>)}
+        </select>
+      </div>
       <Description {...props} id={id} />
     </div>
   );

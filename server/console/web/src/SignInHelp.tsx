@@ -3,6 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
+import { useAction } from "./action";
 import { api, must, RequestError } from "./api";
 import type { operations } from "./description";
 import { mayChange } from "./nouns";
@@ -20,11 +21,14 @@ export function SignInHelp({ id }: { id: string }) {
   const [failed, setFailed] = useState<unknown>();
   const params = { path: { id } };
   const read = useQuery({ queryKey: ["sign-ins", id], queryFn: async (): Promise<Report> => must(await api.GET("/users/{id}/sign-in-attempts", { params })) });
-  const forget = async () => {
+  const forget = useAction("forget guesses", async () => {
     const reply = await api.DELETE("/users/{id}/failed-guesses", { params });
-    setFailed(reply.response.ok ? undefined : new RequestError(reply.response, reply.error));
+    if (!reply.response.ok) {
+      throw new RequestError(reply.response, reply.error);
+    }
+    setFailed(undefined);
     await cache.invalidateQueries({ queryKey: ["sign-ins", id] });
-  };
+  }, setFailed);
   const attempts = read.data?.attempts;
   return (
     <section aria-labelledby="part-sign-ins">
@@ -36,7 +40,7 @@ export function SignInHelp({ id }: { id: string }) {
       {read.data?.blockedAt && (
         <div className="notice">
           <p>{t("Too many guesses had failed at {time}. Until the user signs in with that password or code, new browsers and networks cannot use it. A passkey, and the browsers and networks of earlier sign-ins, are not affected.", { time: formatTime(read.data.blockedAt) })}</p>
-          {mayChange("/users") && <Confirm label={t("Forget the failed guesses")} question={t("Guesses at this account are then possible again from any network.")} onConfirm={() => void forget()} />}
+          {mayChange("/users") && <Confirm label={t("Forget the failed guesses")} question={t("Guesses at this account are then possible again from any network.")} onConfirm={() => void forget(undefined)} />}
         </div>
       )}
       {read.data && !attempts && <p className="notice">{t("The latest sign-ins are in the audit log. To see them here, you need the permission {permission}.", { permission: "system:audit:read" })}</p>}

@@ -38,7 +38,7 @@ export function useStatistics(enabled: boolean) {
 export function Statistics({ statistics: { key, setKey, read } }: { statistics: ReturnType<typeof useStatistics> }) {
   const found = read.data;
   return (
-    <section aria-labelledby="activity">
+    <section className="plain" aria-labelledby="activity">
       <div className="title">
         <h2 id="activity">{t("Activity")}</h2>
         <label>{t("Period")} <select value={key} onChange={(event) => setKey(event.target.value)}>{ranges.map((r) => <option key={r.key} value={r.key}>{t(r.label)}</option>)}</select></label>
@@ -55,12 +55,12 @@ export function Statistics({ statistics: { key, setKey, read } }: { statistics: 
           </ul>
           <div className="charts">
             <TimeChart title={t("Sign-ins")} step={found.step} series={[
-              { name: t("With a sign-in"), color: "var(--accent)", steps: found.signIns },
-              { name: t("By an existing session"), color: "var(--quiet)", steps: found.sessions },
+              { name: t("With a sign-in"), color: "var(--green)", steps: found.signIns },
+              { name: t("By an existing session"), color: "var(--ink-2)", steps: found.sessions },
             ]} />
-            <TimeChart title={t("Failed attempts")} step={found.step} series={[{ name: t("Failures"), color: "var(--bad)", steps: found.failures }]} />
-            <CountChart title={t("Failures by reason")} what={t("Reason")} counts={found.reasons.map(({ name, count }) => ({ name: name || "unknown", count }))} color="var(--bad)" empty={t("No sign-in failed in this period.")} />
-            <CountChart title={t("Methods")} what={t("Method")} counts={found.methods} color="var(--accent)" empty={t("There were no sign-ins in this period.")} />
+            <TimeChart title={t("Failed attempts")} step={found.step} series={[{ name: t("Failures"), color: "var(--red)", steps: found.failures }]} />
+            <CountChart title={t("Failures by reason")} what={t("Reason")} counts={found.reasons.map(({ name, count }) => ({ name: name || "unknown", count }))} color="var(--red)" empty={t("No sign-in failed in this period.")} />
+            <CountChart title={t("Methods")} what={t("Method")} counts={found.methods} color="var(--green)" empty={t("There were no sign-ins in this period.")} />
           </div>
         </Suspense>
       )}

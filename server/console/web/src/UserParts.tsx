@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import { device } from "../../../gate/web/device.js";
+import { useAction } from "./action";
 import { api, must, send } from "./api";
 import { Choose } from "./Choose";
 import { find } from "./listing";
@@ -94,7 +95,7 @@ async function parts(id: string): Promise<Parts> {
 }
 
 /** MembershipPart lists the groups or the roles of a user. A press of a button changes them at once. */
-function MembershipPart({ user, path, list, total, onChange }: Memberships & { user: string; path: "/groups" | "/roles"; onChange: (work: () => Promise<unknown>) => void }) {
+function MembershipPart({ user, path, list, total, onChange }: Memberships & { user: string; path: "/groups" | "/roles"; onChange: (method: string, path: string) => void }) {
   const noun = nouns.find((one) => one.path === path)!;
   const at = (id: string) => `${path}/${id}/${path === "/groups" ? "members" : "assignments"}/user/${user}`;
   const mayWrite = mayChange(path);
@@ -108,14 +109,14 @@ function MembershipPart({ user, path, list, total, onChange }: Memberships & { u
         {list.map(({ id, name, inherited }) => (
           <li key={id}>
             <span><Link to={`${path}/${id}`}>{name}</Link> {inherited && <span className="quiet">{t("through a group")}</span>}</span>
-            {mayWrite && !inherited && <Button aria-label={`${t("Remove")}: ${name}`} className="danger" onPress={() => onChange(() => send("DELETE", at(id)))}>{t("Remove")}</Button>}
+            {mayWrite && !inherited && <Button aria-label={`${t("Remove")}: ${name}`} className="danger" onPress={() => onChange("DELETE", at(id))}>{t("Remove")}</Button>}
           </li>
         ))}
       </ul>
       {total > list.length && <p className="quiet">{path === "/groups"
         ? t("The first {n} of {total} are shown. The page of a group has its members.", { n: list.length, total })
         : t("The first {n} of {total} are shown. The page of a role has its assignments.", { n: list.length, total })}</p>}
-      {mayWrite && <Choose key={list.length} label={path === "/groups" ? t("Add to a group") : t("Assign a role")} search={search} onChoose={({ id }) => onChange(() => send("PUT", at(id)))} />}
+      {mayWrite && <Choose key={list.length} label={path === "/groups" ? t("Add to a group") : t("Assign a role")} search={search} onChoose={({ id }) => onChange("PUT", at(id))} />}
     </section>
   );
 }
@@ -124,27 +125,28 @@ export function UserParts({ id, name, mayWrite }: { id: string; name: string; ma
   const cache = useQueryClient();
   const [failed, setFailed] = useState<unknown>();
   const read = useParts(id);
+  const refresh = () => Promise.all(["parts", "sign-ins"].map((part) => cache.invalidateQueries({ queryKey: [part, id] })));
+  const act = useAction("user part", async ({ method, path }: { method: string; path: string }) => {
+    await send(method, path);
+    setFailed(undefined);
+    await refresh();
+  }, (error) => {
+    setFailed(error);
+    void refresh();
+  });
+  const change = (method: string, path: string) => void act({ method, path });
   if (read.error) {
     return <Failed error={read.error} retry={() => void read.refetch()} />;
   }
   if (!read.data) {
     return <Loading />;
   }
-  const change = async (work: () => Promise<unknown>) => {
-    try {
-      await work();
-      setFailed(undefined);
-    } catch (error) {
-      setFailed(error);
-    }
-    await Promise.all(["parts", "sign-ins"].map((part) => cache.invalidateQueries({ queryKey: [part, id] })));
-  };
   const { kinds, hasPassword, methods, groups, roles } = read.data;
   return (
     <>
       {Boolean(failed) && <Failed error={failed} />}
-      {groups && <MembershipPart user={id} path="/groups" {...groups} onChange={(work) => void change(work)} />}
-      {roles && <MembershipPart user={id} path="/roles" {...roles} onChange={(work) => void change(work)} />}
+      {groups && <MembershipPart user={id} path="/groups" {...groups} onChange={change} />}
+      {roles && <MembershipPart user={id} path="/roles" {...roles} onChange={change} />}
       <section aria-labelledby="part-password">
         <h2 id="part-password">{t("Password")}</h2>
         <p>{hasPassword ? t("The user has a password.") : t("The user has no password.")}</p>
@@ -158,7 +160,7 @@ export function UserParts({ id, name, mayWrite }: { id: string; name: string; ma
               <li key={part.id}>
                 <span>{part.link ? <Link to={part.link}>{part.label}</Link> : part.label} <span className="quiet">{part.note}</span></span>
                 {mayWrite && (
-                  <Confirm label={t(action)} question={t(question, { name: part.label, user: name })} onConfirm={() => void change(() => send("DELETE", `/users/${id}/${path}/${encodeURIComponent(part.id)}`))}>
+                  <Confirm label={t(action)} question={t(question, { name: part.label, user: name })} onConfirm={() => change("DELETE", `/users/${id}/${path}/${encodeURIComponent(part.id)}`)}>
                     <p className="quiet">{part.note}</p>
                     {sessions && <p>{t(sessions)}</p>}
                     {isMethod && methods === 1 && <p><strong>{t("It is the user’s only way to sign in. Afterwards, the user needs an invitation, or the recovery flow of an application.")}</strong></p>}
@@ -167,7 +169,7 @@ export function UserParts({ id, name, mayWrite }: { id: string; name: string; ma
               </li>
             ))}
           </ul>
-          {mayWrite && all && list.length > 1 && <Confirm label={t(all.action)} question={t(all.question, { user: name })} onConfirm={() => void change(() => send("DELETE", `/users/${id}/${path}`))} />}
+          {mayWrite && all && list.length > 1 && <Confirm label={t(all.action)} question={t(all.question, { user: name })} onConfirm={() => change("DELETE", `/users/${id}/${path}`)} />}
         </section>
       ))}
     </>

@@ -2,8 +2,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "react-aria-components";
+import { useAction } from "./action";
 import { RequestError, send } from "./api";
 import type { Item } from "./nouns";
+import { Pill, toneOf } from "./parts/Pill";
 import { formatTime, t } from "./texts";
 import { Confirm, Failed } from "./ui";
 
@@ -17,8 +19,20 @@ const hours = 3600_000;
 /** Durations of a lock in hours, with their names. */
 const durations: [number, string][] = [[1, "1 hour"], [24, "1 day"], [7 * 24, "7 days"], [30 * 24, "30 days"], [365 * 24, "1 year"]];
 
-const patch = (user: Read, change: Record<string, unknown>) =>
-  send("PATCH", `/users/${user.data.id}`, change, { "Content-Type": "application/merge-patch+json", "If-Match": user.etag }) as Promise<Read>;
+/** stateOf returns the state of a user. */
+function stateOf(user: Item): "active" | "disabled" | "locked" {
+  const isLocked = new Date(String(user["lockedUntil"] ?? "")).getTime() > Date.now();
+  return user["status"] === "disabled" ? "disabled" : isLocked ? "locked" : "active";
+}
+
+/** StatePill shows the state of a user. */
+export function StatePill({ user }: { user: Item }) {
+  const state = stateOf(user);
+  return <Pill tone={toneOf(state)}>{state === "locked" ? t("locked until {time}", { time: formatTime(String(user["lockedUntil"])) }) : t(state)}</Pill>;
+}
+
+const patch = (id: string, change: Record<string, unknown>, etag: string) =>
+  send("PATCH", `/users/${id}`, change, { "Content-Type": "application/merge-patch+json", "If-Match": etag }) as Promise<Read>;
 
 const isConflict = (error: unknown) => error instanceof RequestError && error.status === 412;
 
@@ -28,40 +42,35 @@ export function UserState({ user, onChange, onConflict }: { user: Read; onChange
   const [duration, setDuration] = useState(24);
   const [result, setResult] = useState<{ done?: string; error?: unknown; isChanged?: boolean }>({});
   const { data } = user;
-  const lockedUntil = String(data["lockedUntil"] ?? "");
-  const isLocked = lockedUntil !== "" && new Date(lockedUntil).getTime() > Date.now();
-  const isDisabled = data["status"] === "disabled";
-  const change = async (members: Record<string, unknown>) => {
+  const state = stateOf(data);
+  const change = useAction("user state", async ({ members, etag }: { members: Record<string, unknown>; etag: string }) => {
     try {
-      onChange(await patch(user, members));
-      setResult({ done: t("Saved.") });
-      for (const key of [["/users"], ["parts", data.id], ["sign-ins", data.id]]) {
-        void cache.invalidateQueries({ queryKey: key, refetchType: key[0] === "/users" ? "none" : "active" });
-      }
+      onChange(await patch(data.id, members, etag));
     } catch (error) {
       if (!isConflict(error)) {
-        setResult({ error });
-        return;
+        throw error;
       }
-      const now = await send("GET", `/users/${data.id}`).catch((failure: unknown) => setResult({ error: failure }));
-      if (now) {
-        onConflict(now as Read);
-        setResult({ isChanged: true });
-      }
+      onConflict(await send("GET", `/users/${data.id}`) as Read);
+      setResult({ isChanged: true });
+      return;
     }
-  };
-  const lock = () => change({ lockedUntil: new Date(Date.now() + duration * hours).toISOString() });
+    setResult({ done: t("Saved.") });
+    for (const key of [["/users"], ["parts", data.id], ["sign-ins", data.id]]) {
+      void cache.invalidateQueries({ queryKey: key, refetchType: key[0] === "/users" ? "none" : "active" });
+    }
+  }, (error) => setResult({ error }));
+  const set = (members: Record<string, unknown>) => void change({ members, etag: user.etag });
+  const lock = () => set({ lockedUntil: new Date(Date.now() + duration * hours).toISOString() });
   return (
-    <section aria-label={t("State")} className="state">
+    <section aria-label={t("State")} className="plain state">
       <div className="actions">
-        <strong className={isDisabled || isLocked ? "problem" : ""}>{isDisabled ? t("disabled") : isLocked ? t("locked until {time}", { time: formatTime(lockedUntil) }) : t("active")}</strong>
-        {isDisabled
-          ? <Button onPress={() => void change({ status: "active" })}>{t("Enable")}</Button>
-          : <Confirm label={t("Disable")} question={t("The user cannot sign in until enabled again. All sessions, tokens and unfinished sign-ins end now.")} onConfirm={() => void change({ status: "disabled" })} />}
-        {isLocked
-          ? <Button onPress={() => void change({ lockedUntil: null })}>{t("Unlock")}</Button>
+        {state === "disabled"
+          ? <Button onPress={() => set({ status: "active" })}>{t("Enable")}</Button>
+          : <Confirm label={t("Disable")} question={t("The user cannot sign in until enabled again. All sessions, tokens and unfinished sign-ins end now.")} onConfirm={() => set({ status: "disabled" })} />}
+        {state === "locked"
+          ? <Button onPress={() => set({ lockedUntil: null })}>{t("Unlock")}</Button>
           : (
-            <Confirm label={t("Lock")} question={t("The user cannot sign in for this time. All sessions, tokens and unfinished sign-ins end now.")} onConfirm={() => void lock()}>
+            <Confirm label={t("Lock")} question={t("The user cannot sign in for this time. All sessions, tokens and unfinished sign-ins end now.")} onConfirm={lock}>
               <label>{t("For how long?")} <select value={duration} onChange={(event) => setDuration(Number(event.target.value))}>{durations.map(([value, name]) => <option key={value} value={value}>{t(name)}</option>)}</select></label>
             </Confirm>
           )}

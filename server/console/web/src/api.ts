@@ -4,6 +4,7 @@ import type { components, paths } from "./description";
 import { prepare, type SpecialField } from "./fields";
 import { request } from "./request";
 import { serverURL, token } from "./session";
+import { language } from "./texts";
 
 export type Failure = components["schemas"]["Error"];
 export type Finding = components["schemas"]["Finding"];
@@ -81,11 +82,18 @@ export interface Schema {
   required?: string[];
   items?: Schema;
   readOnly?: boolean;
+  writeOnly?: boolean;
   minLength?: number;
   maxLength?: number;
   maxItems?: number;
   additionalProperties?: boolean | Schema;
   "x-credential"?: boolean;
+  "x-labels"?: Record<string, string>; // words for the values of an enum
+  "x-unit"?: string; // "seconds" for a duration
+  "x-group"?: string; // the group and section of the noun's form, such as protocol/redirects
+  "x-order"?: number;
+  "x-hidden"?: boolean;
+  "x-groups"?: { name: string; title: string; description?: string; sections?: { name: string; title: string; description?: string }[] }[];
 }
 
 let description: Promise<{ components: { schemas: Record<string, Schema> } }> | undefined;
@@ -99,12 +107,19 @@ async function readDescription(): Promise<{ components: { schemas: Record<string
   return data as never;
 }
 
+/** schemaTexts are the texts of the schemas in other languages than English. */
+const schemaTexts: Record<string, () => Promise<{ default: Record<string, string> }>> = {
+  de: () => import("../../../../schemas/texts/de.json"),
+  fr: () => import("../../../../schemas/texts/fr.json"),
+};
+
 /** schemaOf returns the schema with the name from the description of the API, without references. */
 export async function schemaOf(name: string): Promise<Schema> {
   description ??= readDescription();
+  const texts = (await schemaTexts[language]?.())?.default;
   const { components } = await description.catch((error: unknown) => {
     description = undefined; // the next form reads it again
     throw error;
   });
-  return prepare(components.schemas[name] ?? {}, (other) => components.schemas[other], name);
+  return prepare(components.schemas[name] ?? {}, (other) => components.schemas[other], name, texts);
 }

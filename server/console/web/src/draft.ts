@@ -5,6 +5,12 @@ const prefix = "postern.console.draft:";
 
 const entered: { value?: () => unknown } = {};
 
+let isLeaving = false; // for the sign-in: what keepDraft stored is not replaced
+
+addEventListener("pageshow", () => {
+  isLeaving = false;
+});
+
 let isSignedOut = false; // nothing is kept for the next user of the tab
 
 const here = () => location.pathname + location.search;
@@ -19,12 +25,12 @@ export function useDraft(value: unknown): void {
   });
 }
 
-/** useLastingDraft is useDraft, and keeps the value when the user reloads the page or leaves it in any way, until the page is shown again in this tab. It must not have secrets. The function that it returns forgets the value: it is stored elsewhere. */
-export function useLastingDraft(value: () => unknown): () => void {
+/** useLastingDraft is useDraft, and keeps a value when the user reloads the page or leaves it in any way, until the page is shown again in this tab: lasting, which must not have secrets. The function that it returns forgets the value: it is stored elsewhere. */
+export function useLastingDraft(value: () => unknown, lasting = value): () => void {
   useDraft(value);
-  const latest = useRef<(() => unknown) | undefined>(value);
+  const latest = useRef<(() => unknown) | undefined>(lasting);
   useEffect(() => {
-    latest.current &&= value;
+    latest.current &&= lasting;
   });
   const page = useRef(here());
   const forget = () => {
@@ -33,7 +39,7 @@ export function useLastingDraft(value: () => unknown): () => void {
   };
   useEffect(() => {
     const keep = () => {
-      if (latest.current) {
+      if (latest.current && !isLeaving) {
         store(page.current, latest.current());
       }
     };
@@ -59,6 +65,7 @@ export function keepDraft(): boolean {
   const value = entered.value?.();
   if (value !== undefined) {
     store(here(), value);
+    isLeaving = true;
   }
   return typeof value === "object" && value !== null && "repeats" in value;
 }

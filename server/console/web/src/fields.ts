@@ -13,7 +13,7 @@ export interface Reference {
 }
 
 /** SpecialField is a field that a schema alone does not describe. */
-export type SpecialField = "hidden" | "listOrNone" | "attributes" | "principals" | "permissions" | { options: string[] } | { refersTo: Reference };
+export type SpecialField = "hidden" | "color" | "listOrNone" | "attributes" | "principals" | "permissions" | { options: string[] } | { refersTo: Reference };
 
 const flows = (flowType: string, more?: Pick<Reference, "value" | "absent">): SpecialField => ({ refersTo: { path: "/flows", plural: "flows", filter: `flowType eq "${flowType}"`, ...more } });
 
@@ -35,10 +35,7 @@ const special: Record<string, SpecialField> = {
   ouId: ownUnit,
   parentId: { refersTo: { ...units, absent: "None" } },
   allowedUserTypes: userTypes,
-  // Members with one possible value, or that the page shows elsewhere.
-  scope: "hidden",
-  responseTypes: "hidden",
-  backchannelLogoutSessionRequired: "hidden",
+  // Members that the page shows elsewhere.
   "UserRequest.status": "hidden",
   "UserRequest.lockedUntil": "hidden",
   "UserRequest.type": userTypes,
@@ -56,27 +53,48 @@ const special: Record<string, SpecialField> = {
 /** mostDepth limits schemas that contain themselves. */
 const mostDepth = 10;
 
-/** prepare returns a schema without references, whose members name their special fields. */
-export function prepare(schema: Schema, find: (name: string) => Schema | undefined, path: string, depth = 0): Schema {
+/** Texts are the texts of the schemas in the language of the user, by the English ones. */
+export type Texts = Record<string, string>;
+
+/** translate returns a schema with its texts in the language of the user. */
+function translate(schema: Schema, texts: Texts): Schema {
+  const say = (text: string) => texts[text] ?? text;
+  const { title, description, "x-labels": labels, "x-groups": groups } = schema;
+  const sayAll = <T extends { title: string; description?: string }>(one: T): T => ({ ...one, title: say(one.title), ...(one.description !== undefined && { description: say(one.description) }) });
+  return {
+    ...schema,
+    ...(title !== undefined && { title: say(title) }),
+    ...(description !== undefined && { description: say(description) }),
+    ...(labels && { "x-labels": Object.fromEntries(Object.entries(labels).map(([value, label]) => [value, say(label)])) }),
+    ...(groups && { "x-groups": groups.map((group) => ({ ...sayAll(group), ...(group.sections && { sections: group.sections.map(sayAll) }) })) }),
+  };
+}
+
+/** prepare returns a schema without references, in the language of the user, whose members name their special fields. */
+export function prepare(written: Schema, find: (name: string) => Schema | undefined, path: string, texts: Texts = {}, depth = 0): Schema {
+  const schema = translate(written, texts);
   if (depth > mostDepth) {
     return schema;
   }
   if (schema.$ref) {
     const { $ref, ...own } = schema;
-    return { ...prepare(find($ref.split("/").pop() ?? "") ?? {}, find, path, depth + 1), ...own };
+    return { ...prepare(find($ref.split("/").pop() ?? "") ?? {}, find, path, texts, depth + 1), ...own };
   }
   const member = (name: string, of: Schema): Schema => {
     const field = special[`${path}.${name}`] ?? (isConfiguration(path) ? undefined : special[name]);
-    return { ...prepare(of, find, `${path}.${name}`, depth + 1), ...(field && { field }) };
+    return { ...prepare(of, find, `${path}.${name}`, texts, depth + 1), ...(field && { field }), ...(isSecret(name, of) && { "x-credential": true }) };
   };
   const { properties, items, additionalProperties } = schema;
   return {
     ...schema,
     ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([name, of]) => [name, member(name, of)])) }),
-    ...(items && { items: prepare(items, find, path, depth + 1) }),
-    ...(typeof additionalProperties === "object" && { additionalProperties: prepare(additionalProperties, find, path, depth + 1) }),
+    ...(items && { items: prepare(items, find, path, texts, depth + 1) }),
+    ...(typeof additionalProperties === "object" && { additionalProperties: prepare(additionalProperties, find, path, texts, depth + 1) }),
   };
 }
+
+/** isSecret reports whether a member has a secret: no form shows it, and no draft keeps it. */
+const isSecret = (name: string, schema: Schema) => schema["x-credential"] === true || schema.writeOnly === true || name === "clientSecret";
 
 /** isConfiguration reports whether a path begins with a kind of nodes, which are written in lower case. */
 const isConfiguration = (path: string) => /^[a-z]/.test(path);

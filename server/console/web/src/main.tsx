@@ -2,8 +2,8 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { I18nProvider } from "react-aria-components";
 import { App } from "./App";
-import "./console.css";
-import "./access.css";
+import { Mark } from "./parts/Icon";
+import "./styles/index.css";
 import { signIn, SignInError, startSignIn } from "./session";
 import { language, t } from "./texts";
 import { explain, Page } from "./ui";
@@ -22,14 +22,12 @@ signIn().then(
 /** SignInFailed is the whole page if there is no session to show anything else. */
 function SignInFailed({ error }: { error: unknown }) {
   return (
-    <>
-      <header><strong>Console</strong></header>
-      <main>
-        <Page title={t("The sign-in failed")}>
-          <div role="alert" className="notice bad"><p>{error instanceof SignInError ? error.message : explain(error)}</p></div>
-          <button className="primary" onClick={() => void startSignIn()}>{t("Sign in")}</button>
-        </Page>
-      </main>
-    </>
+    <main>
+      <Mark />
+      <Page title={t("The sign-in failed")}>
+        <div role="alert" className="notice bad"><p>{error instanceof SignInError ? error.message : explain(error)}</p></div>
+        <button className="primary" onClick={() => void startSignIn()}>{t("Sign in")}</button>
+      </Page>
+    </main>
   );
 }

@@ -2,6 +2,7 @@
 // only; the session of the browser at the server makes a new sign-in quick.
 import { dropAllDrafts, keepDraft } from "./draft";
 import { dropAllScenarios } from "./flows/scenariostore";
+import { forgetRecent } from "./recent";
 import { request } from "./request";
 
 const base = new URL(".", document.baseURI);
@@ -17,9 +18,18 @@ let accessToken = "";
 let idToken = "";
 let granted: string[] = [];
 let isUnfinished = false; // the user signed in for a change that no page repeats by itself
+let refused: Action | undefined; // the newest action that the server refused until the user signs in again
+let repetition: Action | undefined; // the action for which the user signed in, until a page takes it
 let isRepeated = false; // the user signed in for a change that a page repeats by itself, and has not yet
 
 export class SignInError extends Error {}
+
+/** Action is something that a page can do, with arguments that have no secrets. */
+interface Action {
+  key: string;
+  args: unknown;
+  subject?: string; // the user who wanted it
+}
 
 function randomText(): string {
   return encode(crypto.getRandomValues(new Uint8Array(32)));
@@ -45,10 +55,11 @@ export async function authorizationURL(client: string, redirect: string, scope: 
 /** startSignIn leaves the console for the sign-in page; more are parameters of the request, and isForChange that the server refused a change. */
 export async function startSignIn(more: Record<string, string> = {}, isForChange = false): Promise<never> {
   const isRepeated = keepDraft();
-  const isUnfinished = !isRepeated && isForChange;
+  const action = isForChange && !isRepeated && refused ? { ...refused, subject: subject() } : undefined;
+  const isUnfinished = !isRepeated && isForChange && !action;
   const verifier = randomText();
   const state = randomText();
-  sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search, isUnfinished, isRepeated }));
+  sessionStorage.setItem(pending, JSON.stringify({ verifier, state, page: location.pathname + location.search, isUnfinished, isRepeated, action }));
   const query = new URLSearchParams({
     client_id: clientID, redirect_uri: redirectURI, response_type: "code", scope: "openid profile system",
     state, code_challenge: await challengeOf(verifier), code_challenge_method: "S256", ...more,
@@ -63,7 +74,7 @@ async function finishSignIn(): Promise<string | null> {
   if (!answer.has("state") || (!answer.has("code") && !answer.has("error"))) {
     return null;
   }
-  const started = JSON.parse(sessionStorage.getItem(pending) ?? "{}") as { verifier?: string; state?: string; page?: string; isUnfinished?: boolean; isRepeated?: boolean };
+  const started = JSON.parse(sessionStorage.getItem(pending) ?? "{}") as { verifier?: string; state?: string; page?: string; isUnfinished?: boolean; isRepeated?: boolean; action?: Action };
   sessionStorage.removeItem(pending);
   if (!started.verifier || answer.get("state") !== started.state) {
     return null; // an old address, or not ours: sign in again
@@ -87,6 +98,7 @@ async function finishSignIn(): Promise<string | null> {
   granted = (body.scope ?? "").split(" ");
   isUnfinished = started.isUnfinished ?? false;
   isRepeated = started.isRepeated ?? false;
+  repetition = started.action;
   return started.page ?? "/console";
 }
 
@@ -121,6 +133,25 @@ export function takeRepetition(): boolean {
   return was;
 }
 
+/** noteRefusal keeps an action that the server refuses until the user signs in again, in place of the one before. */
+export function noteRefusal(action: Action | undefined): void {
+  refused = action;
+}
+
+/** takeAction returns an action of the page once, if the sign-in that just ended was for it and its user signed in. */
+export function takeAction(key: string): Action | undefined {
+  const taken = repetition?.key === key && repetition.subject === subject() ? repetition : undefined;
+  if (taken) {
+    repetition = undefined;
+  }
+  return taken;
+}
+
+/** dropAction forgets the action for which the user signed in: the user has gone to another page. */
+export function dropAction(): void {
+  repetition = refused = undefined;
+}
+
 /** subject returns the id of the signed-in user, from the ID token (OpenID Connect Core §2); "" if it has none. The token came from the server itself, so its signature is not checked (§3.1.3.7). */
 export function subject(): string {
   const payload = idToken.split(".")[1];
@@ -147,5 +178,6 @@ export function signOut(): void {
   accessToken = idToken = "";
   dropAllScenarios();
   dropAllDrafts();
+  forgetRecent();
   location.assign(`${serverURL}/oauth2/logout?${query}`);
 }

@@ -1,14 +1,16 @@
 // Small parts that all pages share.
 import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
-import { Button, Dialog, DialogTrigger, Heading, Modal } from "react-aria-components";
+import { Button, Dialog, DialogTrigger, Heading, Menu, MenuItem, MenuTrigger, Modal, Popover } from "react-aria-components";
+import { Link } from "react-router";
 import { RequestError } from "./api";
 import { permission } from "./nouns";
+import { Icon, type IconName } from "./parts/Icon";
 import { ConnectionError } from "./request";
 import { startSignIn } from "./session";
 import { t } from "./texts";
 
 export function Loading() {
-  return <p role="status" className="loading quiet">{t("Loading …")}</p>;
+  return <div role="status" className="loading quiet">{t("Loading …")}<span className="bars" aria-hidden="true"><i /><i /><i /></span></div>;
 }
 
 /** explain returns what went wrong. */
@@ -89,15 +91,40 @@ export function ReadOnly({ path }: { path: string }) {
 /** Title is the title of the page around a component. */
 const Title = createContext("");
 
-/** Page has the title of a page, which the browser shows too, and its actions. */
-export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+/** Crumb is a page above another one. */
+export interface Crumb {
+  to: string;
+  title: string;
+}
+
+interface PageProps {
+  title: string;
+  crumbs?: Crumb[]; // the pages above
+  picture?: ReactNode; // before the title
+  marks?: ReactNode; // after the title
+  facts?: ReactNode[]; // below the title
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+export function Page({ title, crumbs = [], picture, marks, facts = [], actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Console`;
   }, [title]);
+  const shown = facts.filter(Boolean);
   return (
     <Title value={title}>
-      <div className="title">
-        <h1 id="page-title">{title}</h1>
+      {crumbs.length > 0 && (
+        <nav aria-label={t("Breadcrumbs")}>
+          <ol className="crumbs">{crumbs.map((crumb) => <li key={crumb.to}><Link to={crumb.to}>{crumb.title}</Link></li>)}<li aria-hidden="true">{title}</li></ol>
+        </nav>
+      )}
+      <div className="title head">
+        {picture}
+        <div className="names">
+          <div className="row"><h1 id="page-title">{title}</h1>{marks}</div>
+          {shown.length > 0 && <div className="facts">{shown.map((fact, i) => <span key={i}>{fact}</span>)}</div>}
+        </div>
         <div className="actions">{actions}</div>
       </div>
       {children}
@@ -105,15 +132,48 @@ export function Page({ title, actions, children }: { title: string; actions?: Re
   );
 }
 
-/** CopyButton copies a text, and shows whether the browser did. The name distinguishes the buttons of a page. */
-export function CopyButton({ text, name }: { text: string; name?: string }) {
-  const [copied, setCopied] = useState({ of: "", status: "" });
-  const copy = () => navigator.clipboard.writeText(text).then(() => t("Copied."), () => t("The browser does not allow copying. Select the text.")).then((status) => setCopied({ of: text, status }));
+/** CopyButton copies a text, and shows whether the browser did. The name distinguishes the buttons of a page. A small one is only an icon. */
+export function CopyButton({ text, name, small = false }: { text: string; name?: string; small?: boolean }) {
+  const [copied, setCopied] = useState({ of: "", status: "", is: false });
+  const copy = () => navigator.clipboard.writeText(text).then(() => ({ status: t("Copied."), is: true }), () => ({ status: t("The browser does not allow copying. Select the text."), is: false })).then((result) => setCopied({ of: text, ...result }));
+  const isDone = copied.of === text && copied.is;
   return (
     <>
-      <Button onPress={() => void copy()} aria-label={name === undefined ? undefined : `${t("Copy")}: ${name}`}>{t("Copy")}</Button>
-      <span role="status">{copied.of === text && copied.status}</span>
+      <Button className={small ? "bare small-button icon-only" : "small-button"} onPress={() => void copy()} aria-label={name === undefined ? (small ? t("Copy") : undefined) : `${t("Copy")}: ${name}`}><Icon name={isDone ? "check" : "copy"} />{!small && t("Copy")}</Button>
+      <span role="status" className={small && isDone ? "hidden" : "small"}>{copied.of === text && copied.status}</span>
     </>
+  );
+}
+
+/** Secret shows a value that is not shown again, with its name and a button that copies it. */
+export function Secret({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="secret">
+      <p role="status" className="label">{name} <span className="note">{t("Copy it now: it is not shown again.")}</span></p>
+      <code className="value">{value}</code>
+      <span className="row"><CopyButton text={value} name={name} /></span>
+    </div>
+  );
+}
+
+/** KeyValues are facts with names. Those to be used elsewhere have a button that copies them. */
+export function KeyValues({ rows }: { rows: { name: string; value: ReactNode; copy?: string }[] }) {
+  return (
+    <dl className="key-values">
+      {rows.map(({ name, value, copy }, i) => <div key={i}><dt>{name}</dt><dd className="value">{value}</dd>{copy !== undefined && <dd><CopyButton small text={copy} name={name} /></dd>}</div>)}
+    </dl>
+  );
+}
+
+/** More is a menu of what is done rarely. */
+export function More({ label, items }: { label: string; items: { id: string; icon: IconName; text: string; href?: string; onAction?: () => void }[] }) {
+  return (
+    <MenuTrigger>
+      <Button className="bare icon-only" aria-label={label}><Icon name="ellipsis" /></Button>
+      <Popover className="menu-list react-aria-Popover" placement="bottom end">
+        <Menu>{items.map(({ id, icon, text, href, onAction }) => <MenuItem key={id} id={id} textValue={text} {...(href !== undefined && { href })} {...(onAction && { onAction })}><Icon name={icon} />{text}</MenuItem>)}</Menu>
+      </Popover>
+    </MenuTrigger>
   );
 }
 

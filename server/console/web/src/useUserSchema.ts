@@ -23,8 +23,9 @@ export function useUserSchema(schema: Schema, userType: string): Schema {
     return schema;
   }
   const fields = prepare(attributes, (name) => attributes.$defs?.[name], "attributes");
-  const { title, description } = schema.properties?.["attributes"] ?? {};
-  return { ...schema, properties: { ...schema.properties, attributes: { ...fields, ...(title && { title }), ...(description && { description }) } } };
+  const { title, description, "x-group": group, "x-order": order } = schema.properties?.["attributes"] ?? {};
+  const own = { ...(title && { title }), ...(description && { description }), ...(group && { "x-group": group }), ...(order !== undefined && { "x-order": order }) };
+  return { ...schema, properties: { ...schema.properties, attributes: { ...fields, ...own } } };
 }
 
 /** useOnlyUserType returns the name of the only user type, "" if there are several or the caller may not read them; undefined until that is known. */

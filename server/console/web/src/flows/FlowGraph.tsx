@@ -122,7 +122,7 @@ function drawEdges(placed: Placed, proof: Proof | undefined, marks: Marks | unde
     id: edge.id, type: "flow", selected: selected?.node === edge.source && selected.target === edge.target, source: edge.source, target: edge.target,
     data: { content: { route: edge.route, lines: edge.lines } },
     ariaLabel: `${edge.source} —${edge.lines.join(", ")}→ ${edge.target}${gain(proof, edge.source, edge.target)}${edge.isBad ? `; ${t("leads to an error")}` : ""}${marks ? markEdge(marks, edge.source, edge.outcomes).text : ""}`,
-    className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed, color: "var(--quiet)", width: 20, height: 20 },
+    className: [edge.isBad ? "bad" : "", marks ? markEdge(marks, edge.source, edge.outcomes).kind : ""].join(" ").trim(), markerEnd: { type: MarkerType.ArrowClosed, color: "var(--ink-2)", width: 20, height: 20 },
   }));
 }
 

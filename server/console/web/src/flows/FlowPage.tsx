@@ -2,11 +2,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
-import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import { useNavigate, useParams, useSearchParams } from "react-router";
 import { LineCounter, parseDocument } from "yaml";
 import { RequestError, send } from "../api";
 import { carryDraft, takeDraft, useLastingDraft } from "../draft";
 import { type Item, mayChange } from "../nouns";
+import { useAction } from "../action";
+import { Pill } from "../parts/Pill";
 import { t } from "../texts";
 import { Confirm, Failed, Loading, Page, ReadOnly } from "../ui";
 import { BuiltinNotice } from "./BuiltinNotice";
@@ -129,11 +131,10 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
   const mayWrite = mayChange("/flows");
   const title = read ? String(read.item["name"]) : t("New flow");
 
-  const publish = async () => {
+  const publish = useAction("publish", async ({ text, reason, etag }: { text: string; reason: string; etag: string }) => { // more may be typed until the reply
     setState({ busy: true });
-    const text = flow.text; // more may be typed until the reply
     try {
-      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason.trim() ? `?reason=${encodeURIComponent(reason.trim())}` : ""), text, { "Content-Type": "application/yaml", ...(stored ? { "If-Match": stored.etag } : {}) });
+      const reply = await send(read ? "PUT" : "POST", (read ? `/flows/${read.item.id}` : "/flows") + (reason ? `?reason=${encodeURIComponent(reason)}` : ""), text, { "Content-Type": "application/yaml", ...(etag ? { "If-Match": etag } : {}) });
       const item = reply.data as Item;
       setState({});
       onDone(t("Saved."));
@@ -147,9 +148,9 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
         setState({ theirs: { text: withoutServerMembers(String(now.data)), etag: now.etag } });
         return;
       }
-      setState({ error });
+      throw error;
     }
-  };
+  }, (error) => setState({ error }));
   /** showNewest shows the stored version of the flow instead of what the page shows. */
   const showNewest = async (id: string) => {
     if (!read || read.version || node) {
@@ -173,28 +174,23 @@ function Studio({ read, node, done, onDone }: { read: Stored | undefined; node: 
       setState({ error });
     }
   };
-  const remove = async () => {
-    try {
-      await send("DELETE", `/flows/${read?.item.id}`, undefined, { "If-Match": stored?.etag ?? "" });
-      dropScenarios(read?.item.id ?? "");
-      forgetDraft();
-      await cache.invalidateQueries({ queryKey: ["/flows"] });
-      await navigate("/flows");
-    } catch (error) {
-      setState({ error });
-    }
-  };
+  const remove = useAction("delete", async ({ etag }: { etag: string }) => {
+    await send("DELETE", `/flows/${read?.item.id}`, undefined, { "If-Match": etag });
+    dropScenarios(read?.item.id ?? "");
+    forgetDraft();
+    await cache.invalidateQueries({ queryKey: ["/flows"] });
+    await navigate("/flows");
+  }, (error) => setState({ error }));
   return (
-    <Page title={title} actions={
+    <Page title={title} crumbs={[{ to: "/flows", title: t("Flows") }]} marks={<>{read && <Pill tone="plain">{t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })}</Pill>}<span role="status" className="quiet small">{done}</span></>} actions={
       <>
         {!mayWrite && <ReadOnly path="/flows" />}
         {read && mayWrite && <ReasonField value={reason} onChange={setReason} />}
-        {mayWrite && <PublishButton flow={flow} isBusy={state.busy ?? false} label={read ? t("Publish") : t("Create")} onPublish={() => void publish()} />}
+        {mayWrite && <PublishButton flow={flow} isBusy={state.busy ?? false} label={read ? t("Publish") : t("Create")} onPublish={() => void publish({ text: flow.text, reason: reason.trim(), etag: stored?.etag ?? "" })} />}
         {read && mayWrite && <Button onPress={() => void duplicate()}>{t("Duplicate")}</Button>}
-        {read && mayWrite && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove()} />}
+        {read && mayWrite && <Confirm label={t("Delete")} question={t("Delete {name}? This cannot be undone.", { name: title })} onConfirm={() => void remove({ etag: stored?.etag ?? "" })} />}
       </>
     }>
-      <p className="quiet"><Link to="/flows">← {t("Flows")}</Link> {read && t("Version {n}", { n: read.version ?? String(read.item["activeVersion"]) })} <span role="status">{done}</span></p>
       {read?.version && <p className="notice">{t("This is version {n}. New runs use version {active}. Publishing makes this text the next version.", { n: read.version, active: String(read.item["activeVersion"]) })}</p>}
       {read && !read.version && !read.item["isReadOnly"] && <BuiltinNotice text={read.text} onUse={(text) => flow.change(text)} />}
       {isRestored && <p className="notice" role="status">{t("The editor has your changes that are not published.")} <Button onPress={discard}>{t("Discard the changes")}</Button></p>}

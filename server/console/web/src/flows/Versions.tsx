@@ -2,8 +2,10 @@
 // next version.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useAction } from "../action";
 import { api, must } from "../api";
 import { mayChange } from "../nouns";
+import { Pill } from "../parts/Pill";
 import { formatTime, t } from "../texts";
 import { Confirm, Failed, Loading } from "../ui";
 import { call, isAvailable, type Source } from "./checker";
@@ -19,21 +21,17 @@ export function Versions({ id, onRestore }: { id: string; onRestore: () => Promi
   const [failed, setFailed] = useState<unknown>();
   const [reason, setReason] = useState("");
   const read = useQuery({ queryKey: ["/flows", id, "versions"], queryFn: async () => must(await api.GET("/flows/{id}/versions", { params: { path: { id }, query: { limit: 100 } } })) });
+  const restore = useAction("restore", async (args: { version: number; reason: string }) => {
+    must(await api.POST("/flows/{id}/restore", { params: { path: { id }, query: args.reason ? { reason: args.reason } : {} }, body: { version: args.version } }));
+    setReason("");
+    await onRestore();
+  }, setFailed);
   if (read.error) {
     return <Failed error={read.error} retry={() => void read.refetch()} />;
   }
   if (!read.data) {
     return <Loading />;
   }
-  const restore = async (version: number) => {
-    try {
-      must(await api.POST("/flows/{id}/restore", { params: { path: { id }, query: reason.trim() ? { reason: reason.trim() } : {} }, body: { version } }));
-      setReason("");
-      await onRestore();
-    } catch (error) {
-      setFailed(error);
-    }
-  };
   return (
     <>
       {Boolean(failed) && <Failed error={failed} />}
@@ -42,12 +40,12 @@ export function Versions({ id, onRestore }: { id: string; onRestore: () => Promi
         {read.data.versions.map((v) => (
           <li key={v.version}>
             <span>
-              {t("Version {n}", { n: v.version })} <span className="quiet">{formatTime(v.createdAt)} {v.isActive && t("active")}</span>
+              {t("Version {n}", { n: v.version })} <span className="quiet">{formatTime(v.createdAt)}</span> {v.isActive && <Pill tone="ok">{t("active")}</Pill>}
               <br />
               <span className="quiet">{authorOf(v.author)} · {t("Open runs: {n}", { n: v.openRuns })}</span>
               {v.reason && <><br /><span>{v.reason}</span></>}
             </span>
-            {!v.isActive && mayChange("/flows") && <Confirm label={t("Restore")} question={`${t("Restore")}: ${t("Version {n}", { n: v.version })}?`} onConfirm={() => void restore(v.version)}><ReasonField value={reason} onChange={setReason} /></Confirm>}
+            {!v.isActive && mayChange("/flows") && <Confirm label={t("Restore")} question={`${t("Restore")}: ${t("Version {n}", { n: v.version })}?`} onConfirm={() => void restore({ version: v.version, reason: reason.trim() })}><ReasonField value={reason} onChange={setReason} /></Confirm>}
           </li>
         ))}
       </ul>

@@ -4,24 +4,24 @@ import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 const frame = EditorView.theme({
-  "&": { color: "var(--text)", backgroundColor: "var(--back)" },
-  ".cm-cursor": { borderLeftColor: "var(--text)" },
-  ".cm-gutters": { color: "var(--quiet)", backgroundColor: "var(--panel)", borderRightColor: "var(--line)" },
-  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "light-dark(#1d4fd80f, #8fb0ff1a)" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "light-dark(#c8d8ff, #2d4474)" },
-  "&.cm-focused .cm-matchingBracket": { backgroundColor: "light-dark(#1d4fd826, #8fb0ff40)" },
-  ".cm-foldPlaceholder": { color: "var(--quiet)", backgroundColor: "var(--panel)", borderColor: "var(--line)" },
-  ".cm-panels, .cm-tooltip": { color: "var(--text)", backgroundColor: "var(--panel)", borderColor: "var(--line)" },
-  ".cm-panel.cm-panel-lint ul [aria-selected]": { color: "var(--text)", backgroundColor: "light-dark(#dbe5ff, #2d3a57)" },
-  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--on-accent)", backgroundColor: "var(--accent)" },
-  ".cm-diagnosticAction": { color: "#ffffff", backgroundColor: "#444444" },
+  "&": { color: "var(--ink)", backgroundColor: "var(--surface)" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-gutters": { color: "var(--ink-2)", backgroundColor: "var(--sunken)", borderRightColor: "var(--line)" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "light-dark(#1c6b520d, #5fc6a014)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "light-dark(#cfe6dc, #24493c)" },
+  "&.cm-focused .cm-matchingBracket": { backgroundColor: "light-dark(#1c6b5226, #5fc6a040)" },
+  ".cm-foldPlaceholder": { color: "var(--ink-2)", backgroundColor: "var(--sunken)", borderColor: "var(--line)" },
+  ".cm-panels, .cm-tooltip": { color: "var(--ink)", backgroundColor: "var(--sunken)", borderColor: "var(--line)" },
+  ".cm-panel.cm-panel-lint ul [aria-selected]": { color: "var(--ink)", backgroundColor: "var(--green-soft)" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--green-ink)", backgroundColor: "var(--green)" },
+  ".cm-diagnosticAction": { color: "var(--green-ink)", backgroundColor: "var(--green)" },
 });
 
 const words = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--accent)" },
-  { tag: [tags.string, tags.special(tags.string)], color: "light-dark(#a31515, #f0a58f)" },
-  { tag: tags.comment, color: "light-dark(#3d6b35, #98c28e)" },
-  { tag: [tags.meta, tags.keyword, tags.labelName, tags.typeName], color: "light-dark(#6f2da8, #d3a8f5)" },
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--green)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--amber)" },
+  { tag: tags.comment, color: "var(--ink-3)" },
+  { tag: [tags.meta, tags.keyword, tags.labelName, tags.typeName], color: "var(--violet)" },
 ]);
 
 /** appearance is the extension that colors an editor. */
