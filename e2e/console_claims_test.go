@@ -14,7 +14,7 @@ func TestConsoleShowsTheClaimsOfAUser(t *testing.T) {
 		},
 	}}}})
 	p.idOf(t, "/users", object{"type": "Person", "attributes": object{"username": "robin", "nickname": "cc-42"}})
-	c := openConsole(t, p, "/applications/"+id)
+	c := openConsole(t, p, "/applications/"+id+"?tab=claims")
 	c.heading("Payroll")
 	c.find("User", "robin", "robin")
 	c.sees(`robin, with the scopes`)

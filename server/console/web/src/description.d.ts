@@ -1201,6 +1201,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/me/attribute-owners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the owners of attributes, which alone can change them */
+        get: operations["listMyAttributeOwners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/me/consents": {
         parameters: {
             query?: never;
@@ -1566,6 +1583,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/{id}/attribute-owners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the owners of attributes, which alone can change them */
+        get: operations["listUserAttributeOwners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{id}/attribute-owners/{attribute}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set the owner of an attribute */
+        put: operations["setAttributeOwner"];
+        post?: never;
+        /** Release an attribute from its owner */
+        delete: operations["releaseAttribute"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/{id}/consents": {
         parameters: {
             query?: never;
@@ -1837,33 +1889,33 @@ export interface components {
         ApplicationRequest: {
             /**
              * Address flow
-             * @description The id of the AUTHENTICATION flow with which users change or verify their mail address, such as change-address. Default: none; the account page then has no link to it.
+             * @description The flow with which users change or verify their mail address, such as change-address. It has the type AUTHENTICATION. Default: none, and the account page has no link to it.
              */
             addressFlowId?: string;
             /**
              * Allowed user types
-             * @description The names of the user types that may sign in and register. If empty, all may.
+             * @description The user types whose users may sign in and sign up. Without any, users of all types may whose identifiers are unique among all users.
              */
             allowedUserTypes?: string[];
             /**
              * Assertion
-             * @description The contents of the assertions of completed sign-ins.
+             * @description The signed statement that a completed run returns to the application's own pages.
              */
             assertion?: {
                 /**
-                 * User attributes
-                 * @description The user attributes that an assertion contains. Default: the profile.
+                 * Attributes in assertions
+                 * @description The attributes of the user that an assertion contains. Default: the profile.
                  */
                 userAttributes?: string[];
                 /**
-                 * Validity
-                 * @description How long an assertion is valid, in seconds. 0 means the server's default.
+                 * Assertion lifetime
+                 * @description How many seconds the assertion of a completed run is valid. Only pages of your own that run flows need it. Default: 0, that of the server.
                  */
                 validityPeriod?: number;
             };
             /**
              * Sign-in flow
-             * @description The id of the AUTHENTICATION flow that signs users in. Default: the default flow.
+             * @description The flow that signs users in: one of the type AUTHENTICATION, as an id or a handle. Choose another one to ask for other proofs. Default: the default flow of the server.
              */
             authFlowId?: string;
             /**
@@ -1873,12 +1925,12 @@ export interface components {
             clientId?: string;
             /**
              * Client secret
-             * @description Returned only in the response to the request that creates it. A request can set it. If omitted, the existing secret stays, or one is generated.
+             * @description The secret with which the client authenticates, the same as in inboundAuthConfig. It is returned only in the response to the request that creates it. If omitted, the existing secret stays, or one is generated.
              */
             clientSecret?: string;
             /**
              * Contacts
-             * @description Contacts for questions about the application, such as email addresses.
+             * @description Mail addresses or names of the people who answer questions about the application.
              */
             contacts?: string[];
             /**
@@ -1889,12 +1941,12 @@ export interface components {
             readonly createdAt?: string;
             /**
              * Customizations
-             * @description The look of the hosted sign-in for this application. Any members are allowed.
+             * @description The theme of the sign-in page for this application: colors, corners, fonts and a logo. Members that Postern does not know are kept and returned to your own pages.
              */
             customizations?: Record<string, never>;
             /**
              * Description
-             * @description A description of the application for administrators.
+             * @description A note for administrators, such as the purpose and the team. Users never see it.
              */
             description?: string;
             /**
@@ -1905,12 +1957,18 @@ export interface components {
             readonly formerSecretExpiresAt?: string;
             /**
              * Id
-             * @description The UUID of the application. If omitted, the server generates it.
+             * @description The UUID of the application, which files and the API refer to. It is chosen when the application is created; if omitted, the server generates it.
              */
             id?: string;
             /**
+             * Identifies users by
+             * @description The claim by which the application finds the account of a user. With email, it gets an address only once its user has verified it, also from a server that sends no mail. With sub, its claim email may be any attribute. Default: it may use either.
+             * @enum {unknown}
+             */
+            identifiesBy?: "sub" | "email";
+            /**
              * Protocols
-             * @description The protocols of the application: at most one item, an OAuth client.
+             * @description The protocols of the application: at most one item, an OAuth client. Without it, the application uses only the flow API.
              */
             inboundAuthConfig?: {
                 /**
@@ -1920,49 +1978,49 @@ export interface components {
                 config?: components["schemas"]["ApplicationRequestOauth"];
                 /**
                  * Protocol
-                 * @description The protocol.
+                 * @description The protocol: oauth2, which includes OpenID Connect.
                  * @enum {unknown}
                  */
                 type: "oauth2";
             }[];
             /**
              * Invitation flow
-             * @description The id of the AUTHENTICATION flow in which invited users add their first credential, such as invitation. Default: none; users cannot be invited to the application then.
+             * @description The flow in which invited users add their first passkey or password, such as invitation. It has the type AUTHENTICATION. Default: none, and users cannot be invited to the application.
              */
             invitationFlowId?: string;
             /**
-             * Registration enabled
-             * @description Whether users may register themselves.
+             * Users may sign up
+             * @description Whether the sign-in page lets people create an account themselves. Leave it off if administrators create or invite all users. Default: off.
              */
             isRegistrationFlowEnabled?: boolean;
             /**
              * Logo
-             * @description The URL of a picture, shown at sign-in if neither the theme of the application, nor its organization unit, nor the service has a logo.
+             * @description The address of a picture for the sign-in page. It is used if the theme of the application has no logo; without both, the first letter of the name is shown.
              */
             logoUrl?: components["schemas"]["ApplicationRequestUrl"];
             /**
              * Name
-             * @description The name of the application. Unique among applications.
+             * @description The name that users see on the sign-in page, in mails and on their account page. It must be unique among applications.
              */
             name: string;
             /**
              * Organization unit
-             * @description The id of the application's organization unit. Default: the default unit.
+             * @description The part of the organization that the application belongs to, as an id or a handle. Its logo and name appear on the sign-in page. Default: the default unit.
              */
             ouId?: string;
             /**
              * Passkey origins
-             * @description Origins (scheme://host[:port]) of the application's own pages, and of its Android apps (android:apk-key-hash:…), that may use passkeys, in addition to the server's.
+             * @description Pages and Android apps of the application that may use passkeys themselves, instead of the sign-in page of this server. Write origins (scheme://host[:port]), and android:apk-key-hash:… for an app. They count in addition to those of the server.
              */
             passkeyAllowedOrigins?: string[];
             /**
              * Privacy policy
-             * @description The URL of the privacy policy.
+             * @description The address of the privacy policy. The sign-in page links to it.
              */
             policyUri?: components["schemas"]["ApplicationRequestUrl"];
             /**
              * Recovery flow
-             * @description The id of the AUTHENTICATION flow with which users regain access to their account, such as forgotten-password. Default: none; the sign-in page then has no link to it.
+             * @description The flow with which users get back in after they lost a password or a passkey, such as forgotten-password. It has the type AUTHENTICATION. Default: none, and the sign-in page has no link to it.
              */
             recoveryFlowId?: string;
             /**
@@ -1972,33 +2030,33 @@ export interface components {
              */
             readonly registration?: "" | "dynamic" | "metadata-document";
             /**
-             * Registration flow
-             * @description The id of the REGISTRATION flow that creates users. Default: the default flow.
+             * Sign-up flow
+             * @description The flow that creates the account of a user who signs up: one of the type REGISTRATION, as an id or a handle. It works only if users may sign up. Default: the default flow of the server.
              */
             registrationFlowId?: string;
             /**
-             * Consent required
-             * @description Whether users must consent before the application's client gets access to their data. Recommended for third-party applications.
+             * Ask users for consent
+             * @description Whether users must agree before the application gets their data. Switch it on for applications of third parties. Default: off.
              */
             requireConsent?: boolean;
             /**
              * Session idle timeout
-             * @description After how many seconds without use of this application a user must sign in to it again; its refresh tokens end so long after the last access token, except those with offline_access. A shorter token.session_idle_timeout applies too. 0 means no limit of its own.
+             * @description After how many seconds without use of this application a user must sign in to it again. Its refresh tokens end so long after the last access token, except those with offline_access. A shorter token.session_idle_timeout applies too. Default: 0, no limit of its own.
              */
             sessionIdleTimeout?: number;
             /**
              * Session lifetime
-             * @description For how many seconds after signing in a user gets into this application without signing in again, and its refresh tokens work, except those with offline_access. The session of the browser can end earlier (token.session_ttl). 0 means no limit of its own.
+             * @description How many seconds after a sign-in a user must sign in to this application again. Its refresh tokens end then too, except those with offline_access. Set it for sensitive applications; the session of the browser (token.session_ttl) can end earlier. Default: 0, no limit of its own.
              */
             sessionLifetime?: number;
             /**
              * Terms of service
-             * @description The URL of the terms of service.
+             * @description The address of the terms of service. The sign-in page links to them.
              */
             tosUri?: components["schemas"]["ApplicationRequestUrl"];
             /**
              * Type
-             * @description The type of the application: a single-page app, a native app, an app with a server, or a service without users. It determines the defaults of the OAuth configuration.
+             * @description Where the application runs, which sets the defaults of its protocol. SPA: in a browser, without a secret. MOBILE: on a device, without a secret. SERVER: on a server that keeps a secret. M2M: a service without users.
              * @enum {unknown}
              */
             type?: "SPA" | "MOBILE" | "SERVER" | "M2M";
@@ -2010,12 +2068,12 @@ export interface components {
             readonly updatedAt?: string;
             /**
              * Home page
-             * @description The URL of the application.
+             * @description Where the application is found. The account page and sign-in pages that cannot continue link to it.
              */
             url?: components["schemas"]["ApplicationRequestUrl"];
             /**
              * Verified
-             * @description Whether an administrator has verified a client that registered itself. Consent pages mark an unverified client, and it is removed after a period without use.
+             * @description Whether an administrator has checked a client that registered itself. Until then, consent pages mark it as unverified, and it is removed after a period without use.
              */
             verified?: boolean;
         };
@@ -2037,9 +2095,19 @@ export interface components {
             attribute?: string;
             /**
              * Authoritative
-             * @description Whether users must not be able to set the value. A flow, user type or application with which they could is rejected. Only attributes can be set by users.
+             * @description Whether users must not be able to set the value. A flow, user type or application with which they could is rejected. An address has the value only once it is verified.
              */
             authoritative?: boolean;
+            /**
+             * Direct members only
+             * @description Whether only the groups are listed that the user is a direct member of, and not those that contain them. For the sources groups.
+             */
+            direct?: boolean;
+            /**
+             * Leave out
+             * @description A regular expression: not the names that match it as a whole. For the sources groups, roles, permissions.
+             */
+            exclude?: string;
             /**
              * Expression
              * @description An expression in CEL. For the sources expression.
@@ -2050,6 +2118,11 @@ export interface components {
              * @description A regular expression: only the names that match it as a whole. For the sources groups, roles, permissions.
              */
             filter?: string;
+            /**
+             * First item
+             * @description Whether a list is reduced to its first item, before the type is applied.
+             */
+            first?: boolean;
             /**
              * Format
              * @description The form of the organization unit. Default: id. For the sources organizationUnit.
@@ -2062,6 +2135,11 @@ export interface components {
              */
             name?: string;
             /**
+             * Leave out an empty list
+             * @description Whether the claim is left out if its list has no items.
+             */
+            omitEmpty?: boolean;
+            /**
              * Path
              * @description The names of all levels instead of the name, for names with dots.
              */
@@ -2071,6 +2149,11 @@ export interface components {
              * @description Only the names that begin with it. For the sources groups, roles, permissions.
              */
             prefix?: string;
+            /**
+             * Remove
+             * @description A regular expression: what matches it is removed from each name, such as .*\/ for everything before the last slash. For the sources groups, roles, permissions.
+             */
+            remove?: string;
             /**
              * Remove the prefix
              * @description Whether the names are without the prefix. For the sources groups, roles, permissions.
@@ -2093,10 +2176,10 @@ export interface components {
             separator?: string;
             /**
              * Source
-             * @description Where the value comes from: attribute (an attribute of the user, or a standard claim such as name; default: the one with the name of the claim), groups (the names of the user's groups, also of groups that contain them), roles (the names of the user's roles, also of those of groups; with resourceServer the ones with a permission of it), permissions (the user's permissions; with resourceServer those of it), organizationUnit (the user's organization unit, in the format id (default), handle, name or path (the handles from the root, as acme/sales)), userType (the name of the user's type), constant (the value), expression (the value of a CEL expression over user (id, type, ouId, attributes, groups, roles, permissions, unit) and application (id, name, ouId, clientId); there is no value if it fails).
+             * @description Where the value comes from: attribute (an attribute of the user, or a standard claim such as name; default: the one with the name of the claim), groups (the names of the user's groups, also of groups that contain them), roles (the names of the user's roles, also of those of groups; with resourceServer the ones with a permission of it), permissions (the user's permissions; with resourceServer those of it), organizationUnit (the user's organization unit, in the format id (default), handle, name or path (the handles from the root, as acme/sales)), userType (the name of the user's type), constant (the value), run (a value of the run of the sign-in, fixed then: the variable inputs.NAME is an input of the flow, and replies.NAME.VALUE a value in the reply of a service), expression (the value of a CEL expression over user (id, type, ouId, attributes, groups, roles, permissions, unit), application (id, name, ouId, clientId) and run (inputs, replies); there is no value if it fails).
              * @enum {unknown}
              */
-            source: "attribute" | "groups" | "roles" | "permissions" | "organizationUnit" | "userType" | "constant" | "expression";
+            source: "attribute" | "groups" | "roles" | "permissions" | "organizationUnit" | "userType" | "constant" | "run" | "expression";
             /**
              * Targets
              * @description What contains the claim: idToken (the ID token), userinfo (the reply of /oauth2/userinfo), accessToken (access tokens), introspection (the reply of /oauth2/introspect about an access token), assertion (the assertion at the end of a run; it needs no scope). Default: idToken and userinfo.
@@ -2113,6 +2196,11 @@ export interface components {
              * @description The value. The type of the claim makes it a number, a boolean, a list or an object. For the sources constant.
              */
             value?: string;
+            /**
+             * Value of the run
+             * @description The name of the value in expressions of the flow, such as inputs.department or replies.risk.level. For the sources run.
+             */
+            variable?: string;
         };
         ApplicationRequestClaimNames: string[];
         ApplicationRequestOauth: {
@@ -2123,68 +2211,68 @@ export interface components {
             backchannelLogoutSessionRequired?: boolean;
             /**
              * Back-channel logout URI
-             * @description Where the application is notified when a session in which it received tokens ends (OpenID Connect Back-Channel Logout 1.0).
+             * @description Where this server notifies the application when a session ends in which it received tokens (OpenID Connect Back-Channel Logout 1.0). Without it, the application learns of a sign-out when its tokens expire.
              */
             backchannelLogoutUri?: string;
             /**
              * Claims
-             * @description Claims about the user for this client. Each replaces the standard claim with its name.
+             * @description Claims about the user for this client, with names and values of your choice. Each replaces the standard claim with its name.
              */
             claims?: components["schemas"]["ApplicationRequestClaim"][];
             /**
              * Client id
-             * @description If omitted, one is generated.
+             * @description The id with which the application introduces itself to this server. If it changes, the application must be configured again. If omitted, one is generated.
              */
             clientId?: string;
             /**
              * Client secret
-             * @description Returned only in the response to the request that creates it. A request can set it. If omitted, the existing secret stays, or one is generated.
+             * @description The secret with which the client authenticates. It is returned only in the response to the request that creates it. Set one only to take it over from another server: if omitted, the existing secret stays, or one is generated.
              */
             clientSecret?: string;
             /**
              * Default classes of a sign-in
-             * @description The acr_values of authorization requests that have none, the preferred class first.
+             * @description The assurance classes (acr_values) of authorization requests that name none, the preferred one first. Set it if the application always needs a strong sign-in.
              */
             defaultAcrValues?: string[];
             /**
              * Default maximum age of a sign-in
-             * @description The max_age in seconds of authorization requests that have none: an older sign-in must be repeated. 0 requires a new sign-in each time.
+             * @description How many seconds old a sign-in may be, for authorization requests without max_age: an older one must be repeated. 0 requires a new sign-in each time. Default: not set, any age.
              */
             defaultMaxAge?: number;
             /**
              * Grant types
-             * @description The grant types of the client. Default: authorization_code (client_credentials for M2M).
+             * @description How the client gets tokens. authorization_code: users sign in. refresh_token: it gets new tokens while the user is away. client_credentials: it gets tokens for itself, without a user. Default: authorization_code, and client_credentials for the type M2M.
              */
             grantTypes?: ("authorization_code" | "refresh_token" | "client_credentials")[];
             /**
              * Start of a sign-in
-             * @description The https address at which the application starts a sign-in (OpenID Connect Core 1.0 section 4). Sign-in pages that cannot continue link to it.
+             * @description The https address at which the application starts a sign-in (OpenID Connect Core 1.0 §4). Sign-in pages that cannot continue link to it, so that users can start again.
              */
             initiateLoginUri?: string;
             /**
              * Public keys
-             * @description The client's public keys for private_key_jwt, as a JWK Set (RFC 7517 §5). At least one must verify signatures; keys with the use enc may be included.
+             * @description The client's public keys for private_key_jwt, as a JWK Set (RFC 7517 §5). At least one must verify signatures; keys with the use enc may be included. Use the URL instead if the client changes its keys itself.
              */
             jwks?: {
                 /**
                  * Keys
-                 * @description The public keys.
+                 * @description The public keys, each a JWK with its kty.
                  */
                 keys: Record<string, never>[];
             };
             /**
              * URL of public keys
-             * @description The URL at which the client publishes its public keys.
+             * @description The URL at which the client publishes its public keys, so that it can change them without an administrator.
              */
             jwksUri?: components["schemas"]["ApplicationRequestUrl"];
             /**
              * PKCE required
-             * @description Whether an authorization request must have a code challenge (PKCE, RFC 7636). Default: true for public clients, which always need one, and false for others. A challenge that is sent is always enforced. A client that registered itself needs a challenge or a nonce.
+             * @description Whether authorization requests must have a code challenge (PKCE, RFC 7636). Switch it off only for a library of a server that does not support it. Default: on for public clients, which always need one, and off for others; a challenge that is sent is always enforced. A client that registered itself needs a challenge or a nonce.
              */
             pkceRequired?: boolean;
             /**
              * Post-logout redirect URIs
-             * @description Where users may be redirected after signing out.
+             * @description Where users may return to after a sign-out that the application requested. They are compared exactly. Default: none; users stay on the page of this server.
              */
             postLogoutRedirectUris?: string[];
             /**
@@ -2194,7 +2282,7 @@ export interface components {
             publicClient?: boolean;
             /**
              * Redirect URIs
-             * @description Where users may be redirected. Public clients on devices may use a scheme of their own, such as com.example.app:/callback or myapp://callback. URIs are compared exactly, except for the port of loopback addresses (RFC 8252 §7.3).
+             * @description Where users return to after they have signed in. They are compared exactly, except for the port of loopback addresses (RFC 8252 §7.3). A public client on a device may use a scheme of its own, such as com.example.app:/callback.
              */
             redirectUris?: string[];
             /**
@@ -2216,12 +2304,12 @@ export interface components {
             };
             /**
              * Scopes
-             * @description The scopes that the client may request. With client_credentials they are its permissions. Equivalent to scope, one string with spaces.
+             * @description What the client may ask for: standard scopes such as openid, profile and email, and permissions of resource servers. With client_credentials they are its own permissions. Equivalent to scope, one string with spaces.
              */
             scopes?: string[];
             /**
              * Tokens
-             * @description The lifetimes of tokens, and the signature of ID tokens.
+             * @description The lifetimes and contents of tokens.
              */
             token?: {
                 /**
@@ -2230,8 +2318,8 @@ export interface components {
                  */
                 accessToken?: {
                     /**
-                     * User attributes
-                     * @description The claims about the user that access tokens contain: attributes, and groups, roles, permissions, ouId, ouName, ouHandle and userType. Default: none.
+                     * Claims in access tokens
+                     * @description The claims about the user that access tokens contain: attributes, and groups, roles, permissions, ouId, ouName, ouHandle and userType. Everyone who gets the token can read them. Default: none.
                      */
                     userAttributes?: components["schemas"]["ApplicationRequestClaimNames"];
                     /**
@@ -2246,65 +2334,65 @@ export interface components {
                         attributes?: components["schemas"]["ApplicationRequestClaimNames"];
                     };
                     /**
-                     * Validity
-                     * @description The lifetime in seconds; at most 86400 (a day) for a client with the grant type client_credentials. 0 means the server's default.
+                     * Access token lifetime
+                     * @description How many seconds an access token works, also after its user was signed out. Keep it short; at most 86400 (a day) for a client with the grant type client_credentials. Default: 0, that of the server.
                      */
                     validityPeriod?: number;
                 };
                 /**
                  * ID tokens
-                 * @description ID tokens.
+                 * @description ID tokens (OpenID Connect Core 1.0 §2).
                  */
                 idToken?: {
                     /**
-                     * Algorithm
-                     * @description The signature algorithm. Default: RS256.
+                     * ID token algorithm
+                     * @description The signature algorithm of ID tokens. Most libraries expect RS256; ES256 is faster and smaller. Default: RS256.
                      * @enum {unknown}
                      */
                     signedResponseAlg?: "RS256" | "ES256";
                     /**
-                     * User attributes
-                     * @description The claims to which ID tokens are limited, of those that the granted scopes release. Default: no limit.
+                     * Claims in ID tokens
+                     * @description The only claims that ID tokens contain, of those that the granted scopes release. Default: no limit.
                      */
                     userAttributes?: components["schemas"]["ApplicationRequestClaimNames"];
                     /**
-                     * Validity
-                     * @description The lifetime in seconds. 0 means the server's default.
+                     * ID token lifetime
+                     * @description How many seconds an ID token is valid. Applications read it once, right after the sign-in. Default: 0, that of the server.
                      */
                     validityPeriod?: number;
                 };
                 /**
                  * Refresh tokens
-                 * @description Refresh tokens.
+                 * @description Refresh tokens, which change with each use.
                  */
                 refreshToken?: {
                     /**
-                     * Validity
-                     * @description The lifetime in seconds. 0 means the server's default.
+                     * Refresh token lifetime
+                     * @description How many seconds a refresh token works without being used. Each use gives a new one. Default: 0, that of the server.
                      */
                     validityPeriod?: number;
                 };
             };
             /**
              * Client authentication
-             * @description How the client authenticates. If set, no other method is accepted. Default: none for public clients, private_key_jwt for clients with jwks or jwksUri. Other clients have a secret and use client_secret_basic or client_secret_post.
+             * @description How the client proves who it is when it asks for tokens. If set, no other method is accepted; set it once the application works. Default: none for public clients, private_key_jwt for clients with public keys, and a secret in either form for others.
              * @enum {unknown}
              */
             tokenEndpointAuthMethod?: "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
             /**
              * Algorithm of client assertions
-             * @description The algorithm with which the client signs its assertions (private_key_jwt). If set, no other is accepted.
+             * @description The only algorithm with which the client may sign its assertions (private_key_jwt). Default: any that its keys allow.
              * @enum {unknown}
              */
             tokenEndpointAuthSigningAlg?: "ES256" | "ES384" | "ES512" | "PS256" | "PS384" | "PS512" | "RS256" | "RS384" | "RS512" | "EdDSA" | "Ed25519";
             /**
              * Userinfo
-             * @description The claims of userinfo.
+             * @description The reply of the userinfo endpoint.
              */
             userInfo?: {
                 /**
-                 * User attributes
-                 * @description The claims to which userinfo is limited, of those that the granted scopes release. Default: no limit.
+                 * Claims in userinfo
+                 * @description The only claims that userinfo returns, of those that the granted scopes release. Default: no limit.
                  */
                 userAttributes?: components["schemas"]["ApplicationRequestClaimNames"];
             };
@@ -2663,39 +2751,39 @@ export interface components {
             readonly createdAt?: string;
             /**
              * Description
-             * @description A description of the group for administrators.
+             * @description What the group is for, as a note for administrators.
              */
             description?: string;
             /**
              * Id
-             * @description The UUID of the group. If omitted, the server generates it.
+             * @description The UUID of the group, which files and the API refer to. It is chosen at its creation; if omitted, the server generates it.
              */
             id?: string;
             /**
              * Members
-             * @description The members of the group: users, and groups whose members belong to it too.
+             * @description The users of the group, and groups whose members belong to it too. Members have all roles of the group.
              */
             members?: {
                 /**
                  * Id
-                 * @description The id of the principal.
+                 * @description The id of the user or group.
                  */
                 id: string;
                 /**
                  * Type
-                 * @description The type of the principal.
+                 * @description Whether the member is a user or a group.
                  * @enum {unknown}
                  */
                 type: "user" | "group";
             }[];
             /**
              * Name
-             * @description The name of the group. Unique among groups.
+             * @description The name by which administrators find the group, and which the claim groups contains. It must be unique among groups.
              */
             name: string;
             /**
              * Organization unit
-             * @description The id of the group's organization unit. Default: the default unit.
+             * @description The part of the organization that the group belongs to, as an id or a handle. Default: the default unit.
              */
             ouId?: string;
             /**
@@ -2726,12 +2814,12 @@ export interface components {
         IdentityProviderRequest: {
             /**
              * Client id
-             * @description The client id of this service at the provider.
+             * @description The client id that the provider has given this service.
              */
             clientId: string;
             /**
              * Client secret
-             * @description The client secret of this service at the provider. It is sealed and never returned. If omitted, the existing secret stays.
+             * @description The client secret that the provider has given this service. It is sealed and never returned. If omitted, the existing secret stays.
              */
             clientSecret?: string;
             /**
@@ -2742,13 +2830,13 @@ export interface components {
             readonly createdAt?: string;
             /**
              * Handle
-             * @description The short name that flows refer to the provider by. Unique among providers.
+             * @description The short name that flows refer to the provider by. It must be unique among providers.
              * @example example-corp
              */
             handle: string;
             /**
              * Id
-             * @description The UUID of the provider. If omitted, the server generates it.
+             * @description The UUID of the provider, which files and the API refer to. It is chosen at its creation; if omitted, the server generates it.
              */
             id?: string;
             /**
@@ -2758,14 +2846,41 @@ export interface components {
              */
             issuer: string;
             /**
+             * Mapping
+             * @description What becomes of the provider's claims about users: attributes, and memberships in groups. It is applied at the sign-in.
+             */
+            mapping?: {
+                /**
+                 * Attributes
+                 * @description The attributes that take their values from claims. What is refreshed belongs to the provider: users and administrators cannot change it, unless an administrator becomes its owner.
+                 */
+                attributes?: components["schemas"]["IdentityProviderRequestAttribute"][];
+                /**
+                 * Groups
+                 * @description The groups that users join by the names in a claim. A membership that an administrator gave stays.
+                 */
+                groups?: components["schemas"]["IdentityProviderRequestGroup"][];
+                /**
+                 * Permissions
+                 * @description The permissions that accounts at the provider can get through these groups. A group with any other permission cannot be among them. A caller can declare only own permissions.
+                 */
+                permissions?: string[];
+                /**
+                 * Userinfo
+                 * @description Whether the claims of the provider's userinfo endpoint are read too, at each sign-in. A claim of the ID token comes first.
+                 * @default false
+                 */
+                userinfo: boolean;
+            };
+            /**
              * Name
-             * @description The display name of the provider, which users see at sign-in.
+             * @description The name that users see at sign-in, such as Example Corp.
              * @example Example Corp
              */
             name: string;
             /**
              * Scopes
-             * @description The scopes to request from the provider, including openid.
+             * @description What to ask the provider for, including openid. Add scopes that release the attributes which your flows use.
              * @default [
              *       "openid",
              *       "profile",
@@ -2775,7 +2890,7 @@ export interface components {
             scopes: string[];
             /**
              * Client authentication
-             * @description How this service authenticates to the provider: with the secret in a header (client_secret_basic) or in the body (client_secret_post), or not at all (none). Default: client_secret_basic if there is a secret, otherwise none.
+             * @description How this service proves to the provider who it is. Choose what the provider asks for: the secret in a header or in the body, or none. Default: a header if there is a secret, otherwise none.
              * @enum {unknown}
              */
             tokenEndpointAuthMethod?: "client_secret_basic" | "client_secret_post" | "none";
@@ -2785,6 +2900,109 @@ export interface components {
              * @description When the provider was last changed, in UTC. Read-only; ignored in requests.
              */
             readonly updatedAt?: string;
+        };
+        IdentityProviderRequestAttribute: {
+            /**
+             * Prefix
+             * @description A text to put before the value.
+             */
+            addPrefix?: string;
+            /**
+             * When
+             * @description When it is applied: at every sign-in, which keeps it like the claim, or only when the identity is linked. Default: everySignIn.
+             * @default everySignIn
+             * @enum {unknown}
+             */
+            apply: "everySignIn" | "firstSignIn";
+            /**
+             * Default
+             * @description The value without the claim.
+             */
+            default?: string | number | boolean;
+            /**
+             * Domains
+             * @description The domains whose addresses count as verified. Default: all.
+             */
+            domains?: string[];
+            /**
+             * Claim
+             * @description The name of the claim. Dots nest it, unless a claim has the whole name. Without it, the attribute gets the default.
+             * @example address.country
+             */
+            from?: components["schemas"]["IdentityProviderRequestClaim"];
+            /**
+             * Required
+             * @description Whether a sign-in without a value is refused.
+             * @default false
+             */
+            required: boolean;
+            /**
+             * Separator
+             * @description What separates the items of a list in a text. Default: a comma.
+             */
+            separator?: string;
+            /**
+             * Attribute
+             * @description The attribute that gets the value.
+             * @example given_name
+             */
+            to: string;
+            /**
+             * Type
+             * @description The type of the value. Default: that of the claim. A value that cannot have the type is left out.
+             * @enum {unknown}
+             */
+            type?: "string" | "number" | "boolean" | "list" | "object";
+            /**
+             * Verified by
+             * @description The claim that is true if the provider has verified the address or number. With it the provider is trusted: the address counts as verified, identifies the user and recovers the account.
+             * @example email_verified
+             */
+            verifiedBy?: components["schemas"]["IdentityProviderRequestClaim"];
+        };
+        IdentityProviderRequestClaim: string;
+        IdentityProviderRequestGroup: {
+            /**
+             * When
+             * @description When it is applied: at every sign-in, which keeps it like the claim, or only when the identity is linked. Default: everySignIn.
+             * @default everySignIn
+             * @enum {unknown}
+             */
+            apply: "everySignIn" | "firstSignIn";
+            /**
+             * Below the group
+             * @description The id or name of a group: names in the claim are those of the groups that it contains, at any depth.
+             */
+            below?: string;
+            /**
+             * Claim
+             * @description The name of the claim with the names of groups: a list, or one text. Dots nest it, unless a claim has the whole name.
+             * @example groups
+             */
+            from: components["schemas"]["IdentityProviderRequestClaim"];
+            /**
+             * Groups by name
+             * @description The group, by its id or name, for each name in the claim.
+             */
+            map?: {
+                [key: string]: string;
+            };
+            /**
+             * Prefix
+             * @description Only names that begin with it count.
+             */
+            prefix?: string;
+            /**
+             * Remove the prefix
+             * @description Whether the prefix is removed from the names.
+             * @default false
+             */
+            removePrefix: boolean;
+            /**
+             * Of the organization unit
+             * @description The id of an organization unit: names in the claim are those of its groups.
+             */
+            unit?: string;
         };
         Link: {
             href: string;
@@ -2808,32 +3026,32 @@ export interface components {
             readonly createdAt?: string;
             /**
              * Description
-             * @description A description of the unit for administrators.
+             * @description What the unit is, as a note for administrators.
              */
             description?: string;
             /**
              * Handle
-             * @description A short name for users and files. Unique among units.
+             * @description A short name for files and for the claim ouHandle. It must be unique among units.
              */
             handle: string;
             /**
              * Id
-             * @description The UUID of the unit. If omitted, the server generates it.
+             * @description The UUID of the unit, which files and the API refer to. It is chosen at its creation; if omitted, the server generates it.
              */
             id?: string;
             /**
              * Logo
-             * @description A picture that the hosted pages show with the name of the unit, when users sign in to its applications or to those of units below it without a logo. Without one, they show the name and logo of the service.
+             * @description A picture that the sign-in pages show with the name of the unit: for its applications, and those of units below it without a logo. Default: none, and the pages show the name and logo of the service.
              */
             logoUrl?: string;
             /**
              * Name
-             * @description The name of the unit.
+             * @description The name of the unit, which users see when they sign in to its applications.
              */
             name: string;
             /**
              * Parent
-             * @description The id of the parent unit. If omitted, the unit is a root.
+             * @description The unit that contains this one, as an id or a handle. Default: none, the unit is a root.
              */
             parentId?: string;
             /**
@@ -2875,22 +3093,22 @@ export interface components {
             readonly createdAt?: string;
             /**
              * Description
-             * @description The purpose of the API.
+             * @description What the API does, as a note for administrators.
              */
             description?: string;
             /**
              * Handle
-             * @description The first part of all its permissions. Unique among resource servers.
+             * @description The first part of all its permissions, such as shop in shop:orders:read. A change renames them, so that roles and clients lose them. It must be unique among resource servers.
              */
             handle: string;
             /**
              * Id
-             * @description The UUID of the resource server. If omitted, the server generates it.
+             * @description The UUID of the resource server, which files and the API refer to. It is chosen at its creation; if omitted, the server generates it.
              */
             id?: string;
             /**
              * Identifier
-             * @description The absolute URI that identifies this API in token requests: the resource of RFC 8707. Unique among resource servers.
+             * @description The absolute URI with which clients request tokens for this API (resource, RFC 8707), and which the tokens have as audience. It must be unique among resource servers.
              */
             identifier?: string;
             /**
@@ -2900,12 +3118,12 @@ export interface components {
             readonly isReadOnly?: boolean;
             /**
              * Name
-             * @description The name of the resource server.
+             * @description The name of the API, for administrators and for users who are asked for consent.
              */
             name: string;
             /**
              * Organization unit
-             * @description The id of the resource server's organization unit. Default: the default unit.
+             * @description The part of the organization that the API belongs to, as an id or a handle. Default: the default unit.
              */
             ouId?: string;
             /**
@@ -2915,7 +3133,7 @@ export interface components {
             readonly permissions?: string[];
             /**
              * Resources
-             * @description The parts of the API.
+             * @description The parts of the API, which can contain others. Each is a permission, and so is each of their actions.
              */
             resources?: components["schemas"]["ResourceServerRequestResources"];
             /**
@@ -2928,43 +3146,43 @@ export interface components {
         ResourceServerRequestResources: {
             /**
              * Actions
-             * @description The actions on the resource.
+             * @description What can be done with the resource, such as read and write.
              */
             actions?: {
                 /**
                  * Description
-                 * @description A description of the action.
+                 * @description What the action does, as a note for administrators.
                  */
                 description?: string;
                 /**
                  * Handle
-                 * @description The part that it adds to permissions. Unique among its siblings.
+                 * @description The part that it adds to permissions. It must be unique among its siblings.
                  */
                 handle: string;
                 /**
                  * Name
-                 * @description The name of the action.
+                 * @description What the action is called on consent pages.
                  */
                 name?: string;
             }[];
             /**
              * Description
-             * @description A description of the resource.
+             * @description What the resource contains, as a note for administrators.
              */
             description?: string;
             /**
              * Handle
-             * @description The part that it adds to permissions. Unique among its siblings.
+             * @description The part that it adds to permissions. It must be unique among its siblings.
              */
             handle: string;
             /**
              * Name
-             * @description The name of the resource.
+             * @description What the resource is called on consent pages.
              */
             name?: string;
             /**
              * Resources
-             * @description The sub-resources of the resource.
+             * @description The parts of the resource.
              */
             resources?: components["schemas"]["ResourceServerRequestResources"];
         }[];
@@ -2976,17 +3194,17 @@ export interface components {
         RoleRequest: {
             /**
              * Assignments
-             * @description The assignees of the role: users, groups (that is, their members), and applications.
+             * @description Who has the role: users, groups (that is, their members), and applications with tokens of their own.
              */
             assignments?: {
                 /**
                  * Id
-                 * @description The id of the principal.
+                 * @description The id of the user, group or application.
                  */
                 id: string;
                 /**
                  * Type
-                 * @description The type of the principal.
+                 * @description Whether a user, a group or an application has the role.
                  * @enum {unknown}
                  */
                 type: "user" | "group" | "application";
@@ -2999,27 +3217,27 @@ export interface components {
             readonly createdAt?: string;
             /**
              * Description
-             * @description The purpose of the role.
+             * @description What holders of the role do, as a note for administrators.
              */
             description?: string;
             /**
              * Id
-             * @description The UUID of the role. If omitted, the server generates it.
+             * @description The UUID of the role, which files and the API refer to. It is chosen at its creation; if omitted, the server generates it.
              */
             id?: string;
             /**
              * Name
-             * @description The name of the role. Unique among roles.
+             * @description The name by which administrators find the role, and which the claim roles contains. It must be unique among roles.
              */
             name: string;
             /**
              * Organization unit
-             * @description The id of the role's organization unit. Default: the default unit.
+             * @description The part of the organization that the role belongs to, as an id or a handle. Default: the default unit.
              */
             ouId?: string;
             /**
              * Permissions
-             * @description The permissions of resource servers that the role grants. A permission includes all below it.
+             * @description The permissions of resource servers that the role grants. A permission includes all below it: system includes everything that administrators can do.
              */
             permissions?: string[];
             /**
@@ -3101,7 +3319,7 @@ export interface components {
             readonly addedWithFormerPassword?: Record<string, never>[];
             /**
              * Attributes
-             * @description The user's attributes, as defined by the user type. Credential attributes such as a password can be written and are never returned.
+             * @description What is known about the user, as the user type defines it. Credential attributes such as a password can be written and are never returned.
              */
             attributes?: Record<string, never>;
             /**
@@ -3112,7 +3330,7 @@ export interface components {
             readonly createdAt?: string;
             /**
              * Id
-             * @description The UUID of the user. If omitted, the server generates it.
+             * @description The UUID of the user, which files and the API refer to. It is chosen at its creation; if omitted, the server generates it.
              */
             id?: string;
             /**
@@ -3124,7 +3342,7 @@ export interface components {
             lockedUntil?: string;
             /**
              * Organization unit
-             * @description The id of the user's organization unit. Default: the default unit.
+             * @description The part of the organization that the user belongs to, as an id or a handle. Default: the default unit.
              */
             ouId?: string;
             /**
@@ -3161,34 +3379,34 @@ export interface components {
             readonly createdAt?: string;
             /**
              * Description
-             * @description A description of the users of this type.
+             * @description Who has an account of this type, as a note for administrators.
              */
             description?: string;
             /**
              * Id
-             * @description The UUID of the user type. If omitted, the server generates it.
+             * @description The UUID of the user type, which files and the API refer to. It is chosen at its creation; if omitted, the server generates it.
              */
             id?: string;
             /**
              * Identifier scope
-             * @description The scope in which a username, a verified email address and each x-unique attribute are unique. global: among the users of all types with this scope. userType: among the users of this type. An application can allow one type with the scope userType, or any number of types with the scope global.
+             * @description Among whom a username, a verified email address and each x-unique attribute are unique. global: among the users of all types with this scope. userType: among the users of this type. An application can allow one type with the scope userType, or any number of types with the scope global.
              * @default global
              * @enum {unknown}
              */
             identifierScope: "global" | "userType";
             /**
              * Name
-             * @description The name of the type, as used in users and flows. Unique among user types.
+             * @description The name of the type, which users, flows and the claim userType refer to. It must be unique among user types.
              */
             name: string;
             /**
              * Organization unit
-             * @description The id of the user type's organization unit. Default: the default unit.
+             * @description The part of the organization that the user type belongs to, as an id or a handle. Default: the default unit.
              */
             ouId?: string;
             /**
              * Schema
-             * @description A JSON Schema (draft 2020-12) of the attributes of the users: an object. "x-unique": true marks an attribute whose value is unique among users, and "x-credential": true the password.
+             * @description What is stored about a user, as a JSON Schema (draft 2020-12) of an object. "x-unique": true marks an attribute whose value is unique among users, and "x-credential": true the password. Users need a username or an email to sign in with.
              */
             schema: Record<string, never>;
             /**
@@ -4312,6 +4530,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        claims?: {
+                            application: string;
+                            applicationId: string;
+                            authoritative: boolean;
+                            claim: string;
+                            declared: string;
+                            fix: string;
+                            place: {
+                                flow?: string;
+                                flowId?: string;
+                                kind: string;
+                                node?: string;
+                                path?: string;
+                                provider?: string;
+                                scope?: string;
+                                userType?: string;
+                            };
+                            reads?: string;
+                            where: string;
+                        }[];
+                        grants?: {
+                            addresses?: boolean;
+                            permissions: string[];
+                            provider: string;
+                        }[];
                         names: {
                             [key: string]: string[];
                         };
@@ -7425,6 +7668,53 @@ export interface operations {
             };
         };
     };
+    listMyAttributeOwners: {
+        parameters: {
+            query?: {
+                /** @description the size of the page, at most 100; default 30 */
+                limit?: number;
+                /** @description how many items to skip */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        attributeOwners: {
+                            attribute: string;
+                            owner: string;
+                            providerHandle?: string;
+                            providerId?: string;
+                            providerName?: string;
+                            since: string;
+                        }[];
+                        count: number;
+                        links: components["schemas"]["Link"][];
+                        startIndex: number;
+                        totalResults: number;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listMyConsents: {
         parameters: {
             query?: {
@@ -8085,6 +8375,14 @@ export interface operations {
                         attributes: {
                             name: string;
                             options?: string[];
+                            owner?: null | {
+                                attribute: string;
+                                owner: string;
+                                providerHandle?: string;
+                                providerId?: string;
+                                providerName?: string;
+                                since: string;
+                            };
                             required: boolean;
                             title: string;
                             value: string;
@@ -8133,6 +8431,14 @@ export interface operations {
                         attributes: {
                             name: string;
                             options?: string[];
+                            owner?: null | {
+                                attribute: string;
+                                owner: string;
+                                providerHandle?: string;
+                                providerId?: string;
+                                providerName?: string;
+                                since: string;
+                            };
                             required: boolean;
                             title: string;
                             value: string;
@@ -8481,6 +8787,131 @@ export interface operations {
                         totalResults: number;
                     };
                 };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUserAttributeOwners: {
+        parameters: {
+            query?: {
+                /** @description the size of the page, at most 100; default 30 */
+                limit?: number;
+                /** @description how many items to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        attributeOwners: {
+                            attribute: string;
+                            owner: string;
+                            providerHandle?: string;
+                            providerId?: string;
+                            providerName?: string;
+                            since: string;
+                        }[];
+                        count: number;
+                        links: components["schemas"]["Link"][];
+                        startIndex: number;
+                        totalResults: number;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    setAttributeOwner: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                attribute: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    owner: string;
+                    providerId?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        attribute: string;
+                        owner: string;
+                        providerHandle?: string;
+                        providerId?: string;
+                        providerName?: string;
+                        since: string;
+                    };
+                };
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    releaseAttribute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                attribute: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed. */
             default: {
@@ -9032,6 +9463,14 @@ export interface operations {
                         attributes: {
                             name: string;
                             options?: string[];
+                            owner?: null | {
+                                attribute: string;
+                                owner: string;
+                                providerHandle?: string;
+                                providerId?: string;
+                                providerName?: string;
+                                since: string;
+                            };
                             required: boolean;
                             title: string;
                             value: string;
@@ -9179,6 +9618,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         attempts?: {
+                            applicationId?: string;
                             at: string;
                             executionDigest?: string;
                             signedIn: boolean;
