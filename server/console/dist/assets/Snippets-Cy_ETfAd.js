@@ -1,4 +1,4 @@
-import{c as e,d as t,i as n,r}from"./texts-B0OhwVX-.js";import{lt as i,n as a}from"./ui-Dq7p3SVH.js";var o=t(e(),1),s=`-- build.gradle.kts --
+import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{a as t,l as n,r}from"./texts-Dov-0sfh.js";import{kt as i}from"./Icon-ymn0HIBj.js";import{n as a}from"./ui-Bny9vjmc.js";var o=e(n(),1),s=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
@@ -68,7 +68,34 @@ OIDCSessionInactivityTimeout 3600
 ProxyPass "/signed-out" "!"
 ProxyPass "/oidc" "!"
 ProxyPass "/" "http://127.0.0.1:8081/"
-`,l=`-- Program.cs --
+`,l=`-- argocd-cm.yaml --
+# The redirect URI is __REDIRECT_URI__
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-cm, namespace: argocd}
+data:
+  url: __BASE_URL__
+  oidc.config: |
+    name: Postern
+    issuer: __ISSUER__
+    clientID: __CLIENT_ID__
+    enablePKCEAuthentication: true
+    requestedScopes: [openid, profile, email, groups]
+    logoutURL: __ISSUER__/oauth2/logout?client_id=__CLIENT_ID__&id_token_hint={{token}}&post_logout_redirect_uri={{logoutRedirectURL}}
+-- argocd-rbac-cm.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-rbac-cm, namespace: argocd}
+data:
+  scopes: '[groups]'
+  policy.default: ''
+  policy.csv: |
+    p, role:deployer, applications, get, */*, allow
+    p, role:deployer, applications, sync, */*, allow
+    g, argocd-admins, role:admin
+    g, argocd-deployers, role:deployer
+    g, argocd-viewers, role:readonly
+`,u=`-- Program.cs --
 // dotnet add package Microsoft.AspNetCore.Authentication.OpenIdConnect
 using Microsoft.AspNetCore.Authentication;
 using Microsoft.AspNetCore.Authentication.Cookies;
@@ -108,11 +135,11 @@ app.MapGet("/", (HttpContext context) => $"Signed in as {context.User.FindFirst(
 app.MapPost("/logout", () => Results.SignOut(new AuthenticationProperties { RedirectUri = "/" },
     [CookieAuthenticationDefaults.AuthenticationScheme, OpenIdConnectDefaults.AuthenticationScheme]));
 app.Run();
-`,u=`-- token.sh --
+`,d=`-- token.sh --
 curl -sSf -u "__CLIENT_ID__:$CLIENT_SECRET" "__ISSUER__/oauth2/token" \\
   -d grant_type=client_credentials --data-urlencode "scope=__SCOPES__"
 # For an API of your own, add: -d resource=https://api.example.org
-`,d=`-- views.py --
+`,f=`-- views.py --
 # pip install django authlib requests
 import os
 from urllib.parse import urlencode
@@ -170,7 +197,7 @@ urlpatterns = [
     path("__REDIRECT_PATH__".lstrip("/"), views.callback),
     path("logout", views.logout),
 ]
-`,f=`-- app.mjs --
+`,p=`-- app.mjs --
 // npm install express express-session openid-client
 import express from "express";
 import session from "express-session";
@@ -260,7 +287,7 @@ app.use((error, req, res, next) => {
 });
 
 app.listen(__PORT__, "localhost", () => console.log("Open", baseURL));
-`,p=`-- app.py --
+`,m=`-- app.py --
 # pip install flask authlib requests
 import os
 import secrets
@@ -360,7 +387,7 @@ def failed(error):
 
 if __name__ == "__main__":
     app.run("localhost", __PORT__)  # in production, use a WSGI server such as gunicorn
-`,m=`-- run.sh --
+`,h=`-- run.sh --
 # Start a sign-in. The reply has executionId, and the inputs and actions of the first step.
 curl "__ISSUER__/flow/execute" -H 'Content-Type: application/json' \\
   -d '{"applicationId":"__APPLICATION_ID__","flowType":"AUTHENTICATION"}'
@@ -369,11 +396,13 @@ curl "__ISSUER__/flow/execute" -H 'Content-Type: application/json' \\
 # until flowStatus is COMPLETE; the assertion is then a JWT that __ISSUER__/oauth2/jwks verifies.
 curl "__ISSUER__/flow/execute" -H 'Content-Type: application/json' \\
   -d '{"executionId":"…","challengeToken":"…","action":"…","inputs":{"…":"…"}}'
-`,h=`-- add-source.sh --
+`,g=`-- add-source.sh --
 # The redirect URI is __REDIRECT_URI__
 gitea admin auth add-oauth --name postern --provider openidConnect \\
   --auto-discover-url "__ISSUER__/.well-known/openid-configuration" \\
-  --key "__CLIENT_ID__" --secret "$CLIENT_SECRET" --scopes profile --scopes email
+  --key "__CLIENT_ID__" --secret "$CLIENT_SECRET" --scopes profile --scopes email --scopes groups \\
+  --group-claim-name groups --required-claim-name groups --required-claim-value gitea-users \\
+  --admin-group gitea-admins --restricted-group gitea-restricted
 -- app.ini --
 [server]
 ROOT_URL = __BASE_URL__/
@@ -382,7 +411,35 @@ ROOT_URL = __BASE_URL__/
 ENABLE_AUTO_REGISTRATION = true
 USERNAME = userid
 ACCOUNT_LINKING = login
-`,g=`-- main.go --
+`,_=`-- gitlab.rb --
+gitlab_rails['omniauth_allow_single_sign_on'] = ['openid_connect']
+gitlab_rails['omniauth_block_auto_created_users'] = false
+gitlab_rails['omniauth_providers'] = [{
+  name: "openid_connect",
+  label: "Postern",
+  args: {
+    name: "openid_connect",
+    scope: ["openid", "profile", "email", "groups"],
+    response_type: "code",
+    issuer: "__ISSUER__",
+    discovery: true,
+    client_auth_method: "basic",
+    uid_field: "sub",
+    pkce: true,
+    client_options: {
+      identifier: "__CLIENT_ID__",
+      secret: "CLIENT_SECRET",
+      redirect_uri: "__REDIRECT_URI__",
+      gitlab: {
+        groups_attribute: "groups",
+        required_groups: ["gitlab-users", "gitlab-admins"],
+        external_groups: ["gitlab-external"],
+        admin_groups: ["gitlab-admins"]
+      }
+    }
+  }
+}]
+`,v=`-- main.go --
 // go get github.com/coreos/go-oidc/v3/oidc golang.org/x/oauth2
 package main
 
@@ -481,7 +538,7 @@ func run(ctx context.Context) error {
 	fmt.Println("Signed in as", idToken.Subject)
 	return nil // config.TokenSource(ctx, token) refreshes the access token
 }
-`,_=`-- main.go --
+`,y=`-- main.go --
 // go get golang.org/x/oauth2
 package main
 
@@ -516,7 +573,7 @@ func main() {
 	client := config.Client(ctx) // sends an access token, and gets the next one in time
 	_ = client
 }
-`,v=`-- main.go --
+`,b=`-- main.go --
 // go get github.com/coreos/go-oidc/v3/oidc golang.org/x/oauth2
 package main
 
@@ -760,7 +817,7 @@ func (a *app) handle(next func(http.ResponseWriter, *http.Request) error) http.H
 type badRequest string
 
 func (e badRequest) Error() string { return string(e) }
-`,y=`-- grafana.ini --
+`,x=`-- grafana.ini --
 [server]
 ; the redirect URI is __REDIRECT_URI__
 root_url = __BASE_URL__/
@@ -781,10 +838,11 @@ login_attribute_path = sub
 name_attribute_path = name
 email_attribute_path = email
 groups_attribute_path = groups
-role_attribute_path = contains(groups[*], 'grafana-admins') && 'Admin' || 'Viewer'
+role_attribute_path = contains(groups[*], 'grafana-admins') && 'Admin' || contains(groups[*], 'grafana-editors') && 'Editor' || contains(groups[*], 'grafana-viewers') && 'Viewer'
+role_attribute_strict = true
 allow_sign_up = true
 signout_redirect_url = __ISSUER__/oauth2/logout?client_id=__CLIENT_ID__&post_logout_redirect_uri=__POST_LOGOUT_URI_ENCODED__
-`,b=`-- SignIn.swift --
+`,S=`-- SignIn.swift --
 // Swift package https://github.com/openid/AppAuth-iOS
 import AppAuth
 
@@ -823,7 +881,7 @@ final class SignIn {
         session = OIDAuthorizationService.present(request, externalUserAgent: agent) { _, _ in self.state = nil }
     }
 }
-`,x=`-- index.html --
+`,C=`-- index.html --
 <!doctype html>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; connect-src http: https:; base-uri 'none'">
@@ -943,7 +1001,89 @@ for (const [id, step] of Object.entries({ "sign-in": signIn, "sign-out": signOut
 }
 
 await attempt(given.has("state") ? finish : async () => {});
-`,S=`-- auth.ts --
+`,w=`-- jenkins.yaml --
+# The redirect URI is __REDIRECT_URI__
+jenkins:
+  securityRealm:
+    oic:
+      clientId: __CLIENT_ID__
+      clientSecret: \${CLIENT_SECRET}
+      serverConfiguration:
+        wellKnown:
+          wellKnownOpenIDConfigurationUrl: __ISSUER__/.well-known/openid-configuration
+          scopesOverride: openid profile email groups
+      pkceEnabled: true
+      userNameField: sub
+      fullNameFieldName: name
+      emailFieldName: email
+      groupsFieldName: groups
+      logoutFromOpenidProvider: true
+      postLogoutRedirectUrl: __BASE_URL__/OicLogout
+      escapeHatchEnabled: true
+      escapeHatchUsername: emergency
+      escapeHatchSecret: \${ESCAPE_HATCH_SECRET}
+      escapeHatchGroup: jenkins-admins
+  authorizationStrategy:
+    globalMatrix:
+      entries:
+        - group: {name: jenkins-admins, permissions: [Overall/Administer]}
+        - group: {name: jenkins-developers, permissions: [Overall/Read, Job/Read, Job/Build, Job/Cancel]}
+`,T=`-- authentication.yaml --
+apiVersion: apiserver.config.k8s.io/v1
+kind: AuthenticationConfiguration
+jwt:
+  - issuer:
+      url: __ISSUER__
+      audiences: [__CLIENT_ID__]
+    claimValidationRules:
+      - expression: dyn(claims.?groups.orValue([])).exists(group, group.startsWith('kubernetes-'))
+        message: the user is in no group that begins with kubernetes-
+    claimMappings:
+      username: {claim: sub, prefix: "postern:"}
+      groups:
+        expression: dyn(claims.?groups.orValue([])).filter(group, group.startsWith('kubernetes-')).map(group, 'postern:' + group)
+      extra:
+        - key: id.example.org/username
+          valueExpression: claims.?preferred_username.orValue('')
+    userValidationRules:
+      - expression: "!user.username.startsWith('system:') && user.groups.all(group, !group.startsWith('system:'))"
+        message: names that begin with system are reserved
+-- bindings.yaml --
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: postern-admins}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects:
+  - {apiGroup: rbac.authorization.k8s.io, kind: Group, name: "postern:kubernetes-admins"}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: postern-viewers}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects:
+  - {apiGroup: rbac.authorization.k8s.io, kind: Group, name: "postern:kubernetes-viewers"}
+-- set-credentials.sh --
+# kubelogin sends the browser to __REDIRECT_URI__
+kubectl config set-credentials oidc --exec-api-version=client.authentication.k8s.io/v1 \\
+  --exec-command=kubectl --exec-arg=oidc-login --exec-arg=get-token \\
+  --exec-arg=--oidc-issuer-url=__ISSUER__ --exec-arg=--oidc-client-id=__CLIENT_ID__ \\
+  --exec-arg=--oidc-extra-scope=profile --exec-arg=--oidc-extra-scope=groups
+`,E=`-- minio.env --
+# The redirect URI is __REDIRECT_URI__
+MINIO_IDENTITY_OPENID_CONFIG_URL="__ISSUER__/.well-known/openid-configuration"
+MINIO_IDENTITY_OPENID_CLIENT_ID="__CLIENT_ID__"
+MINIO_IDENTITY_OPENID_CLIENT_SECRET="$CLIENT_SECRET"
+MINIO_IDENTITY_OPENID_CLAIM_NAME="policy"
+MINIO_IDENTITY_OPENID_SCOPES="openid,profile,email"
+MINIO_IDENTITY_OPENID_DISPLAY_NAME="Postern"
+MINIO_BROWSER_REDIRECT_URL="__BASE_URL__"
+`,D=`-- add-provider.sh --
+# The redirect URI is __REDIRECT_URI__
+occ user_oidc:provider Postern --clientid="__CLIENT_ID__" --clientsecret-env=CLIENT_SECRET \\
+  --discoveryuri="__ISSUER__/.well-known/openid-configuration" --scope="openid profile email groups" \\
+  --unique-uid=0 --mapping-uid=sub --mapping-display-name=name --mapping-email=email \\
+  --mapping-groups=groups --group-provisioning=1 --group-restrict-login-to-whitelist=1 --send-id-token-hint=1
+`,O=`-- auth.ts --
 // npm install next-auth@beta; set AUTH_SECRET
 import NextAuth from "next-auth";
 
@@ -996,7 +1136,7 @@ export async function POST(request: NextRequest) {
   }
   return NextResponse.redirect(\`__ISSUER__/oauth2/logout?\${query}\`, 303);
 }
-`,C=`-- oauth2-proxy.cfg --
+`,k=`-- oauth2-proxy.cfg --
 provider = "oidc"
 oidc_issuer_url = "__ISSUER__"
 client_id = "__CLIENT_ID__"
@@ -1019,7 +1159,7 @@ umask 077
 printf %s "$CLIENT_SECRET" > client-secret
 openssl rand -out cookie-secret 32
 oauth2-proxy --config oauth2-proxy.cfg
-`,w=`-- sign-in.ts --
+`,A=`-- sign-in.ts --
 // npm install oidc-client-ts
 import { UserManager } from "oidc-client-ts";
 
@@ -1048,7 +1188,7 @@ export async function signedInUser() {
 
 /** signOut ends the session here and at the issuer. */
 export const signOut = () => users.signoutRedirect();
-`,T=`-- callback.php --
+`,j=`-- callback.php --
 <?php // callback.php; composer require jumbojett/openid-connect-php
 require 'vendor/autoload.php';
 
@@ -1087,7 +1227,7 @@ if ($token) {
 } else {
     header('Location: /');
 }
-`,E=`-- service.py --
+`,M=`-- service.py --
 # pip install authlib requests
 import os
 
@@ -1096,7 +1236,7 @@ from authlib.integrations.requests_client import OAuth2Session
 client = OAuth2Session("__CLIENT_ID__", os.environ["CLIENT_SECRET"], scope="__SCOPES__" or None)
 # For an API of your own, add the argument resource="https://api.example.org".
 client.fetch_token("__ISSUER__/oauth2/token", grant_type="client_credentials", timeout=10)
-`,D=`-- postern.ts --
+`,N=`-- postern.ts --
 // npm install react react-dom @thunderid/react
 
 /** The address of Postern: its server.public_url, without a trailing slash. */
@@ -1211,7 +1351,7 @@ export function useSignOut(): () => Promise<void> {
     }));
   };
 }
-`,O=`-- src/main/resources/application.yml --
+`,P=`-- src/main/resources/application.yml --
 spring:
   security:
     oauth2:
@@ -1242,4 +1382,4 @@ class SecurityConfiguration {
             .build();
     }
 }
-`,k=[{name:`express`,title:`Node.js: Express, openid-client`,type:`web`,page:`docs/connect/node.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`nextjs`,title:`Next.js: Auth.js`,type:`web`,page:`docs/connect/node.md`,redirect:`http://localhost:3000/api/auth/callback/postern`,postLogout:`/`},{name:`go`,title:`Go: coreos/go-oidc, x/oauth2`,type:`web`,page:`docs/connect/go.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`flask`,title:`Python: Flask, Authlib`,type:`web`,page:`docs/connect/python.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`django`,title:`Python: Django, Authlib`,type:`web`,page:`docs/connect/python.md`,redirect:`http://localhost:8000/callback`,postLogout:`/`},{name:`spring`,title:`Java: Spring Boot`,type:`web`,page:`docs/connect/java.md`,redirect:`http://localhost:8080/login/oauth2/code/postern`,postLogout:`/`},{name:`aspnet`,title:`C#: ASP.NET Core`,type:`web`,page:`docs/connect/dotnet.md`,redirect:`https://localhost:7001/signin-oidc`,postLogout:`/signout-callback-oidc`},{name:`php`,title:`PHP: jumbojett/openid-connect-php`,type:`web`,page:`docs/connect/php.md`,redirect:`http://localhost:3000/callback.php`,postLogout:`/`},{name:`oauth2-proxy`,title:`nginx or any service: oauth2-proxy`,type:`web`,page:`docs/connect/oauth2-proxy.md`,redirect:`http://localhost:4180/oauth2/callback`},{name:`apache`,title:`Apache: mod_auth_openidc`,type:`web`,page:`docs/connect/apache.md`,redirect:`http://localhost:8080/oidc/callback`,postLogout:`/signed-out`},{name:`grafana`,title:`Grafana`,type:`web`,page:`docs/connect/grafana.md`,redirect:`http://localhost:3000/login/generic_oauth`,postLogout:`/login`},{name:`gitea`,title:`Gitea`,type:`web`,page:`docs/connect/gitea.md`,redirect:`http://localhost:3000/user/oauth2/postern/callback`},{name:`react`,title:`React: @thunderid/react`,type:`spa`,page:`docs/connect/react.md`,redirect:`http://localhost:5173`,postLogout:`same`},{name:`javascript`,title:`A page without a library`,type:`spa`,page:`docs/connect/javascript.md`,redirect:`http://localhost:3000/`,postLogout:`same`},{name:`oidc-client-ts`,title:`Any page: oidc-client-ts`,type:`spa`,page:`docs/connect/javascript.md`,redirect:`http://localhost:5173/`,postLogout:`same`},{name:`ios`,title:`iOS, macOS: AppAuth`,type:`native`,page:`docs/connect/mobile.md`,redirect:`com.example.app:/callback`,postLogout:`/signed-out`},{name:`android`,title:`Android: AppAuth`,type:`native`,page:`docs/connect/mobile.md`,redirect:`com.example.app:/callback`,postLogout:`/signed-out`},{name:`go-cli`,title:`Go: command-line program`,type:`native`,page:`docs/connect/go.md`,redirect:`http://127.0.0.1/callback`},{name:`curl`,title:`curl`,type:`service`,page:`docs/connect/service.md`},{name:`go-service`,title:`Go: x/oauth2/clientcredentials`,type:`service`,page:`docs/connect/service.md`},{name:`python-service`,title:`Python: Authlib`,type:`service`,page:`docs/connect/service.md`},{name:`flow`,title:`curl`,type:`flow`}],A=Object.assign({"../../../../../internal/stacks/snippets/android.txt":s,"../../../../../internal/stacks/snippets/apache.txt":c,"../../../../../internal/stacks/snippets/aspnet.txt":l,"../../../../../internal/stacks/snippets/curl.txt":u,"../../../../../internal/stacks/snippets/django.txt":d,"../../../../../internal/stacks/snippets/express.txt":f,"../../../../../internal/stacks/snippets/flask.txt":p,"../../../../../internal/stacks/snippets/flow.txt":m,"../../../../../internal/stacks/snippets/gitea.txt":h,"../../../../../internal/stacks/snippets/go-cli.txt":g,"../../../../../internal/stacks/snippets/go-service.txt":_,"../../../../../internal/stacks/snippets/go.txt":v,"../../../../../internal/stacks/snippets/grafana.txt":y,"../../../../../internal/stacks/snippets/ios.txt":b,"../../../../../internal/stacks/snippets/javascript.txt":x,"../../../../../internal/stacks/snippets/nextjs.txt":S,"../../../../../internal/stacks/snippets/oauth2-proxy.txt":C,"../../../../../internal/stacks/snippets/oidc-client-ts.txt":w,"../../../../../internal/stacks/snippets/php.txt":T,"../../../../../internal/stacks/snippets/python-service.txt":E,"../../../../../internal/stacks/snippets/react.txt":D,"../../../../../internal/stacks/snippets/spring.txt":O}),j={web:`secret`,spa:`public`,native:`public`,service:`machine`,flow:`flow`};function M(e){return k.filter(({type:t})=>j[t]===e.kind)}function N(e,t){let n=Object.entries(A).find(([t])=>t.endsWith(`/${e.name}.txt`))?.[1]??``,r=I(e,t),i=n.replace(/__([A-Z]+(?:_[A-Z]+)*)__/g,(e,t)=>r[t]===void 0?e:P(r[t])).split(/^-- (.+) --\n/m).slice(1);return i.flatMap((e,t)=>t%2==0?[{path:e,text:i[t+1]??``}]:[])}function P(e){return e.replace(/[^A-Za-z0-9\-._~:/?@&()*+,;=%[\] ]/gu,e=>[...new TextEncoder().encode(e)].map(e=>`%${e.toString(16).toUpperCase().padStart(2,`0`)}`).join(``))}function F(e,t){return!e.postLogout||e.postLogout===`same`?e.postLogout?t:``:URL.canParse(e.postLogout,t)?new URL(e.postLogout,t).href:``}function I(e,t){let n=t.redirectURIs[0]??e.redirect??``,r=t.postLogoutURIs[0]??F(e,n),i=R(n);return{ISSUER:t.issuer,APPLICATION_ID:t.applicationID,CLIENT_ID:t.clientID,SCOPES:t.scopes.join(` `),SCOPES_COMMAS:t.scopes.join(`, `),REDIRECT_URI:n,REDIRECT_PATH:i?.pathname||`/`,REDIRECT_SCHEME:i?.protocol.replace(`:`,``)??``,BASE_URL:i?`${i.protocol}//${i.host}`:``,IS_HTTPS:String(i?.protocol===`https:`),PORT:L(e,i),POST_LOGOUT_URI:r,POST_LOGOUT_PATH:R(r)?.pathname||`/`,POST_LOGOUT_URI_ENCODED:encodeURIComponent(r)}}function L(e,t){return t&&[`localhost`,`127.0.0.1`,`[::1]`].includes(t.hostname)&&t.port||(R(e.redirect??``)?.port??``)}var R=e=>URL.canParse(e)?new URL(e):void 0,z=n();function B({client:e,register:t}){let n=(0,o.useId)(),s=M(e),[c,l]=(0,o.useState)(s[0]?.name??``),u=s.find(e=>e.name===c);if(!u)return null;let d=e.postLogoutURIs.length===0&&e.redirectURIs[0]!==void 0?F(u,e.redirectURIs[0]):``;return(0,z.jsxs)(z.Fragment,{children:[(0,z.jsxs)(`div`,{className:`actions`,children:[(0,z.jsx)(`label`,{htmlFor:n,children:r(`Stack`)}),(0,z.jsx)(`select`,{id:n,value:c,onChange:e=>l(e.target.value),children:s.map(e=>(0,z.jsx)(`option`,{value:e.name,children:e.title},e.name))})]}),e.kind===`secret`||e.kind===`machine`?(0,z.jsx)(`p`,{className:`quiet`,children:r(`The code reads the client secret from the environment variable CLIENT_SECRET.`)}):null,d&&(0,z.jsxs)(`div`,{className:`notice`,children:[(0,z.jsxs)(`p`,{children:[r(`After a sign-out, the code sends users to this address, which is not registered:`),` `,(0,z.jsx)(`code`,{children:d})]}),t&&(0,z.jsx)(i,{onPress:()=>t(d),children:r(`Register it as a post-logout URI`)})]}),N(u,e).map(({path:e,text:t})=>(0,z.jsxs)(`section`,{"aria-label":e,children:[(0,z.jsxs)(`div`,{className:`actions`,children:[(0,z.jsx)(`code`,{children:e}),(0,z.jsx)(a,{text:t})]}),(0,z.jsx)(`pre`,{className:`snippet`,tabIndex:0,children:t})]},e))]})}export{B as default};
+`,F=[{name:`express`,title:`Node.js: Express, openid-client`,type:`web`,page:`docs/connect/node.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`nextjs`,title:`Next.js: Auth.js`,type:`web`,page:`docs/connect/node.md`,redirect:`http://localhost:3000/api/auth/callback/postern`,postLogout:`/`},{name:`go`,title:`Go: coreos/go-oidc, x/oauth2`,type:`web`,page:`docs/connect/go.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`flask`,title:`Python: Flask, Authlib`,type:`web`,page:`docs/connect/python.md`,redirect:`http://localhost:3000/callback`,postLogout:`/`},{name:`django`,title:`Python: Django, Authlib`,type:`web`,page:`docs/connect/python.md`,redirect:`http://localhost:8000/callback`,postLogout:`/`},{name:`spring`,title:`Java: Spring Boot`,type:`web`,page:`docs/connect/java.md`,redirect:`http://localhost:8080/login/oauth2/code/postern`,postLogout:`/`},{name:`aspnet`,title:`C#: ASP.NET Core`,type:`web`,page:`docs/connect/dotnet.md`,redirect:`https://localhost:7001/signin-oidc`,postLogout:`/signout-callback-oidc`},{name:`php`,title:`PHP: jumbojett/openid-connect-php`,type:`web`,page:`docs/connect/php.md`,redirect:`http://localhost:3000/callback.php`,postLogout:`/`},{name:`oauth2-proxy`,title:`nginx or any service: oauth2-proxy`,type:`web`,page:`docs/connect/oauth2-proxy.md`,redirect:`http://localhost:4180/oauth2/callback`},{name:`apache`,title:`Apache: mod_auth_openidc`,type:`web`,page:`docs/connect/apache.md`,redirect:`http://localhost:8080/oidc/callback`,postLogout:`/signed-out`},{name:`grafana`,title:`Grafana`,type:`web`,page:`docs/connect/grafana.md`,redirect:`http://localhost:3000/login/generic_oauth`,postLogout:`/login`,scopes:[`groups`]},{name:`gitea`,title:`Gitea`,type:`web`,page:`docs/connect/gitea.md`,redirect:`http://localhost:3000/user/oauth2/postern/callback`,scopes:[`groups`]},{name:`gitlab`,title:`GitLab`,type:`web`,page:`docs/connect/gitlab.md`,redirect:`http://localhost:8080/users/auth/openid_connect/callback`,scopes:[`groups`]},{name:`jenkins`,title:`Jenkins`,type:`web`,page:`docs/connect/jenkins.md`,redirect:`http://localhost:8080/securityRealm/finishLogin`,postLogout:`/OicLogout`,scopes:[`groups`]},{name:`minio`,title:`MinIO`,type:`web`,page:`docs/connect/minio.md`,redirect:`http://localhost:9001/oauth_callback`,claims:[{name:`policy`,source:`groups`,prefix:`minio-`,removePrefix:!0}]},{name:`nextcloud`,title:`Nextcloud`,type:`web`,page:`docs/connect/nextcloud.md`,redirect:`http://localhost:8080/apps/user_oidc/code`,postLogout:`/`,scopes:[`groups`],claims:[{name:`groups`,source:`groups`,prefix:`nextcloud-`,removePrefix:!0,scopes:[`groups`]}]},{name:`argocd`,title:`Argo CD`,type:`spa`,page:`docs/connect/argocd.md`,redirect:`https://localhost:8080/auth/callback`,postLogout:`/`,scopes:[`groups`]},{name:`kubernetes`,title:`Kubernetes`,type:`native`,page:`docs/connect/kubernetes.md`,redirect:`http://localhost:8000`,scopes:[`groups`]},{name:`react`,title:`React: @thunderid/react`,type:`spa`,page:`docs/connect/react.md`,redirect:`http://localhost:5173`,postLogout:`same`},{name:`javascript`,title:`A page without a library`,type:`spa`,page:`docs/connect/javascript.md`,redirect:`http://localhost:3000/`,postLogout:`same`},{name:`oidc-client-ts`,title:`Any page: oidc-client-ts`,type:`spa`,page:`docs/connect/javascript.md`,redirect:`http://localhost:5173/`,postLogout:`same`},{name:`ios`,title:`iOS, macOS: AppAuth`,type:`native`,page:`docs/connect/mobile.md`,redirect:`com.example.app:/callback`,postLogout:`/signed-out`},{name:`android`,title:`Android: AppAuth`,type:`native`,page:`docs/connect/mobile.md`,redirect:`com.example.app:/callback`,postLogout:`/signed-out`},{name:`go-cli`,title:`Go: command-line program`,type:`native`,page:`docs/connect/go.md`,redirect:`http://127.0.0.1/callback`},{name:`curl`,title:`curl`,type:`service`,page:`docs/connect/service.md`},{name:`go-service`,title:`Go: x/oauth2/clientcredentials`,type:`service`,page:`docs/connect/service.md`},{name:`python-service`,title:`Python: Authlib`,type:`service`,page:`docs/connect/service.md`},{name:`flow`,title:`curl`,type:`flow`}],I=Object.assign({"../../../../../internal/stacks/snippets/android.txt":s,"../../../../../internal/stacks/snippets/apache.txt":c,"../../../../../internal/stacks/snippets/argocd.txt":l,"../../../../../internal/stacks/snippets/aspnet.txt":u,"../../../../../internal/stacks/snippets/curl.txt":d,"../../../../../internal/stacks/snippets/django.txt":f,"../../../../../internal/stacks/snippets/express.txt":p,"../../../../../internal/stacks/snippets/flask.txt":m,"../../../../../internal/stacks/snippets/flow.txt":h,"../../../../../internal/stacks/snippets/gitea.txt":g,"../../../../../internal/stacks/snippets/gitlab.txt":_,"../../../../../internal/stacks/snippets/go-cli.txt":v,"../../../../../internal/stacks/snippets/go-service.txt":y,"../../../../../internal/stacks/snippets/go.txt":b,"../../../../../internal/stacks/snippets/grafana.txt":x,"../../../../../internal/stacks/snippets/ios.txt":S,"../../../../../internal/stacks/snippets/javascript.txt":C,"../../../../../internal/stacks/snippets/jenkins.txt":w,"../../../../../internal/stacks/snippets/kubernetes.txt":T,"../../../../../internal/stacks/snippets/minio.txt":E,"../../../../../internal/stacks/snippets/nextcloud.txt":D,"../../../../../internal/stacks/snippets/nextjs.txt":O,"../../../../../internal/stacks/snippets/oauth2-proxy.txt":k,"../../../../../internal/stacks/snippets/oidc-client-ts.txt":A,"../../../../../internal/stacks/snippets/php.txt":j,"../../../../../internal/stacks/snippets/python-service.txt":M,"../../../../../internal/stacks/snippets/react.txt":N,"../../../../../internal/stacks/snippets/spring.txt":P}),L={web:`secret`,spa:`public`,native:`public`,service:`machine`,flow:`flow`};function R(e){return F.filter(({type:t})=>L[t]===e.kind)}function z(e,t){let n=Object.entries(I).find(([t])=>t.endsWith(`/${e.name}.txt`))?.[1]??``,r=H(e,t),i=n.replace(/__([A-Z]+(?:_[A-Z]+)*)__/g,(e,t)=>r[t]===void 0?e:B(r[t])).split(/^-- (.+) --\n/m).slice(1);return i.flatMap((e,t)=>t%2==0?[{path:e,text:i[t+1]??``}]:[])}function B(e){return e.replace(/[^A-Za-z0-9\-._~:/?@&()*+,;=%[\] ]/gu,e=>[...new TextEncoder().encode(e)].map(e=>`%${e.toString(16).toUpperCase().padStart(2,`0`)}`).join(``))}function V(e,t){return!e.postLogout||e.postLogout===`same`?e.postLogout?t:``:URL.canParse(e.postLogout,t)?new URL(e.postLogout,t).href:``}function H(e,t){let n=t.redirectURIs[0]??e.redirect??``,r=t.postLogoutURIs[0]??V(e,n),i=W(n);return{ISSUER:t.issuer,APPLICATION_ID:t.applicationID,CLIENT_ID:t.clientID,SCOPES:t.scopes.join(` `),SCOPES_COMMAS:t.scopes.join(`, `),REDIRECT_URI:n,REDIRECT_PATH:i?.pathname||`/`,REDIRECT_SCHEME:i?.protocol.replace(`:`,``)??``,BASE_URL:i?`${i.protocol}//${i.host}`:``,IS_HTTPS:String(i?.protocol===`https:`),PORT:U(e,i),POST_LOGOUT_URI:r,POST_LOGOUT_PATH:W(r)?.pathname||`/`,POST_LOGOUT_URI_ENCODED:encodeURIComponent(r)}}function U(e,t){return t&&[`localhost`,`127.0.0.1`,`[::1]`].includes(t.hostname)&&t.port||(W(e.redirect??``)?.port??``)}var W=e=>URL.canParse(e)?new URL(e):void 0,G=t();function K({client:e,register:t}){let n=(0,o.useId)(),s=R(e),[c,l]=(0,o.useState)(s[0]?.name??``),u=s.find(e=>e.name===c);if(!u)return null;let d=e.postLogoutURIs.length===0&&e.redirectURIs[0]!==void 0?V(u,e.redirectURIs[0]):``;return(0,G.jsxs)(G.Fragment,{children:[(0,G.jsxs)(`div`,{className:`actions`,children:[(0,G.jsx)(`label`,{htmlFor:n,children:r(`Stack`)}),(0,G.jsx)(`select`,{id:n,value:c,onChange:e=>l(e.target.value),children:s.map(e=>(0,G.jsx)(`option`,{value:e.name,children:e.title},e.name))})]}),e.kind===`secret`||e.kind===`machine`?(0,G.jsx)(`p`,{className:`quiet`,children:r(`The code reads the client secret from the environment variable CLIENT_SECRET.`)}):null,d&&(0,G.jsxs)(`div`,{className:`notice`,children:[(0,G.jsxs)(`p`,{children:[r(`After a sign-out, the code sends users to this address, which is not registered:`),` `,(0,G.jsx)(`code`,{children:d})]}),t&&(0,G.jsx)(i,{onPress:()=>t(d),children:r(`Register it as a post-logout URI`)})]}),z(u,e).map(({path:e,text:t})=>(0,G.jsxs)(`section`,{"aria-label":e,children:[(0,G.jsxs)(`div`,{className:`actions`,children:[(0,G.jsx)(`code`,{children:e}),(0,G.jsx)(a,{text:t})]}),(0,G.jsx)(`pre`,{className:`snippet`,tabIndex:0,children:t})]},e))]})}export{K as default};
