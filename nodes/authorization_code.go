@@ -103,7 +103,7 @@ func (a *authorizationCode) declaredClaims(ctx context.Context, v *engine.Visit,
 	if v.Application == nil {
 		return nil, nil
 	}
-	set := claims.Of(v.Application)
+	set := claims.Of(v.Application, claims.Context{}) // assertions need no scope
 	if !set.Has(claims.Assertion) {
 		return nil, nil
 	}
@@ -111,7 +111,8 @@ func (a *authorizationCode) declaredClaims(ctx context.Context, v *engine.Visit,
 	if err != nil {
 		return nil, err
 	}
-	return set.Values(claims.Assertion, of), nil
+	values, _ := set.Limited(claims.Assertion, of)
+	return values, nil
 }
 
 // claimSubject returns what the claims about the run's user are computed from, with the scopes. A user who is not stored yet

@@ -85,11 +85,15 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	if due.client, err = d.Directory.Client(ctx, due.request.ClientID); err != nil {
 		return nil, err
 	}
-	due.claims = claims.Of(due.client)
 	identity, err := d.Directory.IdentityScopes(ctx, due.client.OAuth())
 	if err != nil {
 		return nil, err
 	}
+	servers, err := d.Directory.ServerClaims(ctx, due.request.Resources)
+	if err != nil {
+		return nil, err
+	}
+	due.claims = claims.Of(due.client, claims.Context{Identity: identity, Servers: servers})
 	due.scopes = schemas.GrantableScopes(due.request.Scopes, has, identity)
 	if !v.Application.IsTrusted() {
 		due.approve = schemas.ManagementScopes(due.scopes)

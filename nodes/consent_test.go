@@ -38,6 +38,11 @@ func (d *directory) Client(context.Context, string) (*schemas.Application, error
 	return &schemas.Application{}, d.broken
 }
 
+// ServerClaims has none.
+func (d *directory) ServerClaims(context.Context, []string) ([]schemas.ResourceServer, error) {
+	return nil, d.broken
+}
+
 // ScopeNames has a display name for reading orders.
 func (d *directory) ScopeNames(context.Context, []string) (map[string]string, error) {
 	return map[string]string{"openid": "Know who you are", "shop:orders:read": "See orders", "shop:secret": "shop:secret"}, d.broken

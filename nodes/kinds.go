@@ -74,6 +74,8 @@ type Directory interface {
 	Client(ctx context.Context, clientID string) (*schemas.Application, error)
 	// IdentityScopes returns the scopes that need no permission for a client; nil is no particular one.
 	IdentityScopes(ctx context.Context, o *schemas.OAuthProfile) ([]string, error)
+	// ServerClaims returns the resource servers with the identifiers that have claims.
+	ServerClaims(ctx context.Context, identifiers []string) ([]schemas.ResourceServer, error)
 	// ScopeNames returns the display name of each scope.
 	ScopeNames(ctx context.Context, scopes []string) (map[string]string, error)
 }

@@ -215,9 +215,15 @@ func ComposedOf(name string) []string {
 // ClaimFacts are what claims state about a user besides the attributes.
 type ClaimFacts struct {
 	Groups []ClaimGroup // direct and nested ones, sorted by name
-	Roles  []ClaimRole  // also those of groups, sorted by name
-	Units  []ClaimUnit  // of the user: its own unit first, the root last
+	// TooManyGroups states that there are more than MaxClaimGroups, and Groups is empty: a part of them could be taken
+	// for all.
+	TooManyGroups bool
+	Roles         []ClaimRole // also those of groups, sorted by name
+	Units         []ClaimUnit // of the user: its own unit first, the root last
 }
+
+// MaxClaimGroups is the number of groups of a user up to which claims are computed from them.
+const MaxClaimGroups = 10_000
 
 // ClaimGroup is a group of a user. Direct states that the user is a member of the group itself, and Above are the ids
 // of the groups that the group is a direct member of.

@@ -116,7 +116,8 @@ type ResourceServer struct {
 	Identifier  string     `json:"identifier,omitempty"` // unique: the URI that tokens for it are asked for with (RFC 8707)
 	OUID        string     `json:"ouId,omitempty"`
 	Resources   []Resource `json:"resources"`
-	Permissions []string   `json:"permissions"` // derived from the other members; ignored in requests
+	Claims      []Claim    `json:"claims,omitempty"` // in access tokens for it
+	Permissions []string   `json:"permissions"`      // derived from the other members; ignored in requests
 	IsReadOnly  bool       `json:"isReadOnly,omitempty"`
 	CreatedAt   time.Time  `json:"createdAt"`
 	UpdatedAt   time.Time  `json:"updatedAt"`

@@ -24,10 +24,13 @@ const (
 	// The handlers of OAuth check these themselves.
 	clientAuth  need = "client authentication"
 	openidToken need = "an access token with the scope openid"
+	claimsToken need = "the access token of a distributed claim"
 )
 
 // isOpen reports whether the handler is reached without a check.
-func (n need) isOpen() bool { return n == nothing || n == clientAuth || n == openidToken }
+func (n need) isOpen() bool {
+	return n == nothing || n == clientAuth || n == openidToken || n == claimsToken
+}
 
 // caller is the sender of a request.
 type caller struct {
@@ -65,7 +68,7 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 // permission returns the permission of a need; "" for none.
 func (n need) permission() string {
 	switch n {
-	case nothing, anyToken, userToken, clientAuth, openidToken:
+	case nothing, anyToken, userToken, clientAuth, openidToken, claimsToken:
 		return ""
 	case toolToken:
 		return "system"

@@ -33,6 +33,7 @@ func (s *server) oauthEndpoints() []endpoint {
 		{"POST", oauth.LogoutAlias, nothing, open(p.Logout), noOrigins},
 		{"GET", oauth.UserInfoPath, openidToken, open(p.UserInfo), clientOrigins},
 		{"POST", oauth.UserInfoPath, openidToken, open(p.UserInfo), clientOrigins},
+		{"GET", oauth.ClaimsPath + "/{document}", claimsToken, open(p.DistributedClaims), clientOrigins},
 		{"POST", oauth.IntrospectPath, clientAuth, s.limited(throttle.Token, open(p.Introspect)), noOrigins},
 		{"POST", oauth.RevokePath, clientAuth, s.limited(throttle.Token, open(p.Revoke)), clientOrigins},
 		{"GET", oauth.OpenIDPath, nothing, open(p.Server), publicOrigins},

@@ -50,6 +50,10 @@ func (*oneClient) ClientScopes(_ context.Context, app *schemas.Application) ([]s
 	return app.OAuth().Scopes, nil
 }
 
+func (*oneClient) ServerClaims(context.Context, []string) ([]schemas.ResourceServer, error) {
+	return nil, nil
+}
+
 func (*oneClient) IdentityScopes(context.Context, *schemas.OAuthProfile) ([]string, error) {
 	return schemas.IdentityScopes(), nil
 }
@@ -198,7 +202,7 @@ func TestMethodGuards(t *testing.T) {
 	w := newAuthorizingServer(t)
 	for path, allow := range map[string]string{
 		"/oauth2/token": "OPTIONS, POST", "/oauth2/introspect": "OPTIONS, POST", "/oauth2/revoke": "OPTIONS, POST",
-		"/oauth2/authorize": "GET, HEAD, OPTIONS, POST", "/oauth2/userinfo": "GET, HEAD, OPTIONS, POST", "/oauth2/jwks": "GET, HEAD, OPTIONS",
+		"/oauth2/authorize": "GET, HEAD, OPTIONS, POST", "/oauth2/userinfo": "GET, HEAD, OPTIONS, POST", "/oauth2/jwks": "GET, HEAD, OPTIONS", "/oauth2/claims/idToken": "GET, HEAD, OPTIONS",
 		"/.well-known/openid-configuration": "GET, HEAD, OPTIONS",
 	} {
 		rec := w.do("PUT", path+"?grant_type=client_credentials", "")

@@ -116,11 +116,13 @@ func oauthOperations() map[string]openapi.Operation {
 			Query: []openapi.Parameter{{Name: "state"}, {Name: "code"}, {Name: "error"}, {Name: "iss"}}, Status: http.StatusSeeOther},
 		"POST " + oauth.CallbackPath: {ID: "answerAuthorization", Summary: "Answer an authorization request with the assertion of a run",
 			Body: openapi.Body{Type: callbackRequest{}, Required: []string{"authId", "assertion"}}, Reply: members{}},
-		"GET " + oauth.LogoutPath:    {ID: "logout", Summary: "End the session of the browser (OpenID Connect RP-Initiated Logout)", Query: logoutParameters(), Status: http.StatusFound},
-		"POST " + oauth.LogoutPath:   {ID: "logoutByForm", Summary: "End the session of the browser, with a form", Body: openapi.Body{Type: members{}, Form: true}, Status: http.StatusFound},
-		"GET " + oauth.LogoutAlias:   {ID: "logoutAlias", Summary: "The same as " + oauth.LogoutPath, Query: logoutParameters(), Status: http.StatusFound},
-		"POST " + oauth.LogoutAlias:  {ID: "logoutAliasByForm", Summary: "The same as " + oauth.LogoutPath + ", with a form", Body: openapi.Body{Type: members{}, Form: true}, Status: http.StatusFound},
-		"GET " + oauth.UserInfoPath:  {ID: "getUserInfo", Summary: "Get the claims of the token's user (OpenID Connect Core §5.3)", Needs: openapi.Need{Token: true}, Reply: members{}},
+		"GET " + oauth.LogoutPath:   {ID: "logout", Summary: "End the session of the browser (OpenID Connect RP-Initiated Logout)", Query: logoutParameters(), Status: http.StatusFound},
+		"POST " + oauth.LogoutPath:  {ID: "logoutByForm", Summary: "End the session of the browser, with a form", Body: openapi.Body{Type: members{}, Form: true}, Status: http.StatusFound},
+		"GET " + oauth.LogoutAlias:  {ID: "logoutAlias", Summary: "The same as " + oauth.LogoutPath, Query: logoutParameters(), Status: http.StatusFound},
+		"POST " + oauth.LogoutAlias: {ID: "logoutAliasByForm", Summary: "The same as " + oauth.LogoutPath + ", with a form", Body: openapi.Body{Type: members{}, Form: true}, Status: http.StatusFound},
+		"GET " + oauth.UserInfoPath: {ID: "getUserInfo", Summary: "Get the claims of the token's user (OpenID Connect Core §5.3)", Needs: openapi.Need{Token: true}, Reply: members{}},
+		"GET " + oauth.ClaimsPath + "/{document}": {ID: "getDistributedClaims", Summary: "Get the claims that are too long for a token (OpenID Connect Core §5.6.2), as a JWT", Needs: openapi.Need{Token: true},
+			Query: []openapi.Parameter{{Name: "resource"}}},
 		"POST " + oauth.UserInfoPath: {ID: "postUserInfo", Summary: "Get the claims of the token's user, with POST", Needs: openapi.Need{Token: true}, Reply: members{}},
 	}
 	for endpoint, o := range list {

@@ -33,7 +33,7 @@ func (h *testServer) routes() []server.Route {
 
 // texts are what a route can need other than a permission.
 func texts() []string {
-	return []string{"nothing", "the user's token, or system", "a user's token", "a token for the tools", "client authentication", "an access token with the scope openid"}
+	return []string{"nothing", "the user's token, or system", "a user's token", "a token for the tools", "client authentication", "an access token with the scope openid", "the access token of a distributed claim"}
 }
 
 // Every permission of the table is one that roles can grant.
@@ -66,7 +66,7 @@ func bearerAt(r server.Route) string {
 func TestRoutesWithoutToken(t *testing.T) {
 	h := newTestServer(t)
 	for _, r := range h.routes() {
-		isOpen := slices.Contains([]string{"nothing", "client authentication", "an access token with the scope openid"}, r.Needs)
+		isOpen := slices.Contains([]string{"nothing", "client authentication", "an access token with the scope openid", "the access token of a distributed claim"}, r.Needs)
 		if isOpen || r.Path == oauth.RegisterPath { // see TestClientRegistrationPermissions
 			continue
 		}

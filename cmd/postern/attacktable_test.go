@@ -83,7 +83,7 @@ func (a attackTargets) at(r route) string {
 		}
 	}
 	return strings.NewReplacer("{id}", id, "{type}", "user", "{principalId}", a.user, "{credentialId}", "AAAA", "{sid}", a.session,
-		"{factor}", "totp", "{identityId}", "7", "{applicationId}", "7", "{n}", "1").Replace(r.path)
+		"{factor}", "totp", "{identityId}", "7", "{applicationId}", "7", "{n}", "1", "{document}", "idToken").Replace(r.path)
 }
 
 // bookkeeping are the tables that a refused request may change: the audit log, counts of rows and

@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +136,38 @@ func TestClaimsOfApplications(t *testing.T) {
 		{"a standard scope that releases nothing", `"scopeClaims":{"email":[]}`, "openid email", nil},
 		{"limits", `"token":{"idToken":{"userAttributes":["email"]},"accessToken":{"userAttributes":["given_name","ouHandle"]}},"userInfo":{"userAttributes":["email_verified"]}`, "openid email",
 			map[string]string{"idToken": `{"email":"pat@example.com"}`, "userinfo": `{"email_verified":true}`, "accessToken": `{"given_name":"Pat","ouHandle":"sales"}`}},
+		{"Argo CD: groups in the ID token, by the scope groups", `"scopes":["openid","groups"],"claims":[{"name":"groups","source":"groups","scopes":["groups"],"prefix":"argocd-","targets":["idToken","userinfo"]}]`, "openid groups",
+			map[string]string{"idToken": `{"groups":["argocd-admins"]}`, "userinfo": `{"groups":["argocd-admins"]}`}},
+		{"Grafana: a role by an expression over groups", `"claims":[{"name":"grafana_role","source":"expression","expression":"'argocd-admins' in user.groups ? 'GrafanaAdmin' : 'Viewer'"}]`, "openid",
+			map[string]string{"idToken": `{"grafana_role":"GrafanaAdmin"}`, "userinfo": `{"grafana_role":"GrafanaAdmin"}`}},
+		{"Grafana: the roles of one client", `"claims":[{"name":"roles","source":"roles","resourceServer":"shop","targets":["userinfo"]}]`, "openid", map[string]string{"userinfo": `{"roles":["Buyer"]}`}},
+		{"Kubernetes: groups with a prefix", `"claims":[{"name":"groups","source":"groups","filter":"(dev|eng).*","addPrefix":"oidc:","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"groups":["oidc:developers","oidc:engineering"]}`}},
+		{"Kubernetes: the username from an attribute", `"claims":[{"name":"kubernetes_user","source":"attribute","attribute":"email","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"kubernetes_user":"pat@example.com"}`}},
+		{"GitLab: groups under another name in userinfo only", `"claims":[{"name":"https://gitlab.example/groups","source":"groups","ancestor":"engineering","targets":["userinfo"]}]`, "openid", map[string]string{"userinfo": `{"https://gitlab.example/groups":["developers"]}`}},
+		{"MinIO: a policy as one text", `"claims":[{"name":"policy","source":"roles","type":"string","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"policy":"Builder,Buyer"}`}},
+		{"Nextcloud: a quota as a number", `"claims":[{"name":"quota","source":"constant","value":"1073741824","type":"number"}]`, "openid", map[string]string{"idToken": `{"quota":1073741824}`, "userinfo": `{"quota":1073741824}`}},
+		{"Nextcloud: groups as objects", `"claims":[{"name":"groups","source":"expression","expression":"user.groups.filter(g, g.startsWith('a')).map(g, {'gid': g})","targets":["userinfo"]}]`, "openid", map[string]string{"userinfo": `{"groups":[{"gid":"all-staff"},{"gid":"argocd-admins"}]}`}},
+		{"Gitea: an administrator by a boolean", `"claims":[{"name":"is_admin","source":"expression","expression":"'argocd-admins' in user.groups","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"is_admin":true}`}},
+		{"Jenkins: authorities by a path", `"claims":[{"name":"resource_access.jenkins.roles","source":"roles","filter":"B.*","targets":["idToken","accessToken"]}]`, "openid",
+			map[string]string{"idToken": `{"resource_access":{"jenkins":{"roles":["Builder","Buyer"]}}}`, "accessToken": `{"resource_access":{"jenkins":{"roles":["Builder","Buyer"]}}}`}},
+		{"Vault: nested and flat names side by side", `"claims":[{"name":"meta.unit","source":"organizationUnit","format":"path","targets":["accessToken"]},{"name":"meta.type","source":"userType","targets":["accessToken"]},{"name":"meta_id","source":"organizationUnit","targets":["accessToken"]}]`, "openid",
+			map[string]string{"accessToken": `{"meta":{"unit":"acme/sales","type":"Person"},"meta_id":"UNIT"}`}},
+		{"Hasura: names with dashes below a URL", `"claims":[{"path":["https://hasura.io/jwt/claims","x-hasura-allowed-roles"],"source":"roles","targets":["accessToken"]},{"path":["https://hasura.io/jwt/claims","x-hasura-default-role"],"source":"constant","value":"user","targets":["accessToken"]}]`, "openid",
+			map[string]string{"accessToken": `{"https://hasura.io/jwt/claims":{"x-hasura-allowed-roles":["Builder","Buyer"],"x-hasura-default-role":"user"}}`}},
+		{"AWS: session tags", `"claims":[{"path":["https://aws.amazon.com/tags","principal_tags","Team"],"source":"groups","prefix":"dev","targets":["idToken"]},{"path":["https://aws.amazon.com/tags","transitive_tag_keys"],"source":"constant","value":"Team","type":"list","targets":["idToken"]}]`, "openid",
+			map[string]string{"idToken": `{"https://aws.amazon.com/tags":{"principal_tags":{"Team":["developers"]},"transitive_tag_keys":["Team"]}}`}},
+		{"a JSON object", `"claims":[{"name":"settings","source":"constant","value":"{\"a\":[1,true,null]}","type":"object","targets":["userinfo"]},{"name":"address","source":"attribute","targets":["accessToken"]}]`, "openid",
+			map[string]string{"userinfo": `{"settings":{"a":[1,true,null]}}`, "accessToken": `{"address":{"locality":"Ghent"}}`}},
+		{"a part of an attribute", `"claims":[{"name":"city","source":"expression","expression":"user.attributes.address.locality","targets":["userinfo"]}]`, "openid", map[string]string{"userinfo": `{"city":"Ghent"}`}},
+		{"permissions of one server without its name", `"claims":[{"name":"scopes","source":"permissions","resourceServer":"build","prefix":"build:","removePrefix":true,"type":"string","separator":" ","targets":["accessToken","introspection"]}]`, "openid",
+			map[string]string{"accessToken": `{"scopes":"jobs:run"}`, "introspection": `{"scopes":"jobs:run"}`}},
+		{"one name with another value in each document", `"claims":[{"name":"who","source":"attribute","attribute":"username","targets":["idToken"]},{"name":"who","source":"attribute","attribute":"email","targets":["userinfo"]},{"name":"who","source":"userType","targets":["introspection"]}]`, "openid",
+			map[string]string{"idToken": `{"who":"pat"}`, "userinfo": `{"who":"pat@example.com"}`, "introspection": `{"who":"Person"}`}},
+		{"a value that cannot have the type", `"claims":[{"name":"n","source":"attribute","attribute":"username","type":"number"},{"name":"b","source":"attribute","attribute":"email","type":"boolean"},{"name":"o","source":"attribute","attribute":"username","type":"object"}]`, "openid", nil},
+		{"an attribute that the user lacks", `"claims":[{"name":"nick","source":"attribute","attribute":"nickname"},{"name":"nicks","source":"attribute","attribute":"nickname","type":"list"}]`, "openid", nil},
+		{"no groups that match", `"claims":[{"name":"g","source":"groups","prefix":"zzz","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":[]}`}},
+		{"the time of the last change in the ID token", `"token":{"idToken":{"userAttributes":["given_name"]}},"claims":[{"name":"changed","source":"attribute","attribute":"updated_at","type":"string","targets":["idToken"]}],"scopeClaims":{"profile":["given_name"]}`, "openid profile",
+			map[string]string{"idToken": `{"given_name":"Pat","changed":"CHANGED"}`, "userinfo": `{"given_name":"Pat"}`}},
 		{"the other spelling for access tokens", `"token":{"accessToken":{"userConfig":{"attributes":["groups"]}}}`, "openid", map[string]string{"accessToken": `{"groups":` + all + `}`}},
 	}
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
@@ -163,6 +197,13 @@ func (p *party) wantClaims(when string, got documents, want map[string]string, u
 	for target, claims := range got {
 		expected := map[string]any{}
 		if text := want[target]; text != "" {
+			if strings.Contains(text, "CHANGED") {
+				user, err := p.store.User(p.t.Context(), p.userNamed("pat"))
+				if err != nil {
+					p.t.Fatal(err)
+				}
+				text = strings.ReplaceAll(text, "CHANGED", strconv.FormatInt(user.UpdatedAt.Unix(), 10))
+			}
 			if err := json.Unmarshal([]byte(strings.ReplaceAll(text, "UNIT", unit)), &expected); err != nil {
 				p.t.Fatal(err)
 			}
@@ -252,12 +293,14 @@ func TestScopeNamesAreNoPermissions(t *testing.T) {
 func TestEarlierResourceServerKeepsItsScope(t *testing.T) {
 	w := newTestApp(t)
 	w.createPat()
+	organization := schemas.NewID()
 	err := w.store.Update(t.Context(), func(tx *store.Tx) error {
 		unit, err := store.Units().Find(t.Context(), tx, "handle", directory.DefaultUnit)
 		if err != nil {
 			return err
 		}
-		return store.ResourceServers().Insert(tx, &schemas.ResourceServer{ID: schemas.NewID(), Handle: "groups", Name: "Groups", OUID: unit.ID, Identifier: "https://groups.example"})
+		return errors.Join(store.ResourceServers().Insert(tx, &schemas.ResourceServer{ID: schemas.NewID(), Handle: "groups", Name: "Groups", OUID: unit.ID, Identifier: "https://groups.example"}),
+			store.ResourceServers().Insert(tx, &schemas.ResourceServer{ID: organization, Handle: "organization", Name: "Organization", OUID: unit.ID}))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -271,6 +314,21 @@ func TestEarlierResourceServerKeepsItsScope(t *testing.T) {
 	got, _, _ = p.signInAndVerify("scope", "openid groups", "resource", "https://groups.example")
 	if scopes := scopesOf(t, got.Access); !slices.Contains(scopes, "groups") {
 		t.Errorf("a user with the permission gets %v", scopes)
+	}
+	if id := payloadOf(t, got.ID); id["groups"] != nil {
+		t.Errorf("the permission releases the groups %v", id["groups"])
+	}
+	q := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
+	unit := func() any {
+		got, _, _ := q.signInAndVerify("scope", "openid organization")
+		return payloadOf(t, got.ID)["ouHandle"]
+	}
+	if got := unit(); got != nil {
+		t.Errorf("where the scope is a permission, it releases %v", got)
+	}
+	w.remove(w.directory.ResourceServers, organization)
+	if got := unit(); got != directory.DefaultUnit {
+		t.Errorf("after the resource server was deleted, the scope releases %v", got)
 	}
 }
 

@@ -114,6 +114,8 @@ func (c *confusion) addForgedTokens(t *testing.T) {
 	}
 	was := c.admin
 	c.admin = c.userNamed("pat")
+	c.add("an access token of distributed claims", c.access("CONSOLE", func(a *token.Claims) { a.Audience = []string{c.origin + oauth.ClaimsPath + "/idToken"} }), "claims")
+	c.add("an access token of distributed claims of another document", c.access("CONSOLE", func(a *token.Claims) { a.Audience = []string{c.origin + oauth.ClaimsPath + "/accessToken"} }))
 	c.add("an access token of a user without permissions", c.access("CONSOLE", nil), "API", "tools", "userinfo")
 	disabled := c.create(c.directory.Users, `{"type":"Person","attributes":{"username":"disabled","password":"grey lantern harbour"}}`).ID
 	c.admin = disabled
@@ -211,7 +213,7 @@ func isUnauthenticated(rec *httptest.ResponseRecorder) bool {
 func (c *confusion) bearerPlaces(routes []route) (list []secretPlace) {
 	targets := c.attackTargets(c.t, routes, c.userNamed("pat"), c.liveSessions(c.userNamed("pat"))[0].ID)
 	for _, r := range routes {
-		class := map[string]string{"a token for the tools": "tools", "an access token with the scope openid": "userinfo", "nothing": "", "client authentication": ""}
+		class := map[string]string{"a token for the tools": "tools", "an access token with the scope openid": "userinfo", "the access token of a distributed claim": "claims", "nothing": "", "client authentication": ""}
 		place := secretPlace{name: "Authorization at " + r.String(), class: "API", refused: isUnauthenticated, isRead: r.method == http.MethodGet && r.path != "/users/me/export"} // which needs a recent sign-in
 		if known, is := class[r.needs]; is {
 			place.class = known
@@ -223,7 +225,7 @@ func (c *confusion) bearerPlaces(routes []route) (list []secretPlace) {
 		if r.path == oauth.ToolsPath {
 			body, place.isRead = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, true
 		}
-		if r.path == oauth.UserInfoPath {
+		if r.path == oauth.UserInfoPath || place.class == "claims" {
 			body, place.refused, place.isRead = "", isRefusal, true
 		}
 		place.send = func(raw string) *httptest.ResponseRecorder {

@@ -74,6 +74,10 @@ func (w *arena) RoleNames(context.Context, string) ([]string, error)  { return n
 func (w *arena) ClaimFacts(context.Context, string) (*schemas.ClaimFacts, error) {
 	return &schemas.ClaimFacts{}, nil
 }
+func (w *arena) ServerClaims(context.Context, []string) ([]schemas.ResourceServer, error) {
+	return nil, nil
+}
+
 func (w *arena) IdentityScopes(context.Context, *schemas.OAuthProfile) ([]string, error) {
 	return schemas.IdentityScopes(), nil
 }

@@ -94,6 +94,11 @@ func (w *environment) ClaimFacts(_ context.Context, id string) (*schemas.ClaimFa
 	return facts, nil
 }
 
+// ServerClaims returns none: scenarios have no resource servers.
+func (*environment) ServerClaims(context.Context, []string) ([]schemas.ResourceServer, error) {
+	return nil, nil
+}
+
 // IdentityScopes returns the standard scopes, and those that the client declares.
 func (w *environment) IdentityScopes(_ context.Context, o *schemas.OAuthProfile) ([]string, error) {
 	return append(schemas.IdentityScopes(), o.OwnScopes()...), nil

@@ -23,17 +23,7 @@ func Check(o *schemas.OAuthProfile, asksConsent bool) (found []schemas.Problem) 
 	note := func(path, message string, args ...any) {
 		found = append(found, schemas.Problem{Path: path, Message: fmt.Sprintf(message, args...)})
 	}
-	for i := range o.Claims {
-		at := fmt.Sprintf("claims[%d]", i)
-		checkClaim(&o.Claims[i], asksConsent, func(member, message string, args ...any) {
-			note(schemas.JoinPath(at, member), message, args...)
-		})
-		for j := range i {
-			if Overlap(o.Claims[i].Levels(), o.Claims[j].Levels()) && shareTarget(&o.Claims[i], &o.Claims[j]) {
-				note(at, "claims[%d] has the same name, or one is inside of the other; rename one, or give them different targets", j)
-			}
-		}
-	}
+	checkList(o.Claims, asksConsent, note)
 	if n := countRunReads(o.Claims); n > maxRunValues {
 		note("claims", "the claims read %d values of the run, expected at most %d", n, maxRunValues)
 	}
@@ -45,6 +35,21 @@ func Check(o *schemas.OAuthProfile, asksConsent bool) (found []schemas.Problem) 
 	checkNames("userInfo.userAttributes", o.UserInfo.UserAttributes, note)
 	slices.SortFunc(found, func(a, b schemas.Problem) int { return strings.Compare(a.Path, b.Path) })
 	return found
+}
+
+// checkList checks the claims of an application or a resource server.
+func checkList(list []schemas.Claim, asksConsent bool, note func(path, message string, args ...any)) {
+	for i := range list {
+		at := fmt.Sprintf("claims[%d]", i)
+		checkClaim(&list[i], asksConsent, func(member, message string, args ...any) {
+			note(schemas.JoinPath(at, member), message, args...)
+		})
+		for j := range i {
+			if Overlap(list[i].Levels(), list[j].Levels()) && shareTarget(&list[i], &list[j]) {
+				note(at, "claims[%d] has the same name, or one is inside of the other; rename one, or give them different targets", j)
+			}
+		}
+	}
 }
 
 // checkNames checks the names of a short form.

@@ -20,6 +20,9 @@ func (d *declared) key() string {
 	if d.short != "" {
 		return name
 	}
+	if d.server != "" {
+		name = d.server + " " + name
+	}
 	c := d.Claim
 	c.Scopes, c.Targets, c.Authoritative = nil, nil, false
 	text, err := json.Marshal(c)
@@ -34,7 +37,7 @@ func (d *declared) key() string {
 func (s *Set) Released(scope string) []string {
 	keys := []string{}
 	for i := range s.claims {
-		if d := &s.claims[i]; s.isReleasedBy(d, scope) && !slices.Contains(keys, d.key()) {
+		if d := &s.claims[i]; s.isDocumentedBy(d, scope) && !slices.Contains(keys, d.key()) {
 			keys = append(keys, d.key())
 		}
 	}
@@ -42,17 +45,17 @@ func (s *Set) Released(scope string) []string {
 	return keys
 }
 
-// isReleasedBy reports whether a scope releases a claim. Assertions need no scope.
-func (s *Set) isReleasedBy(d *declared, scope string) bool {
+// isDocumentedBy reports whether a scope releases a claim in any document. Assertions need no scope.
+func (s *Set) isDocumentedBy(d *declared, scope string) bool {
 	documents := slices.DeleteFunc(slices.Concat(d.targets, d.onRequest), func(t string) bool { return t == Assertion })
-	return len(documents) > 0 && slices.ContainsFunc(d.Scopes, func(of string) bool { return s.covers(scope, of) })
+	return len(documents) > 0 && s.isReleasedBy(d, scope)
 }
 
 // Describe returns the claims that a scope releases, with the values of the user, for a question of consent.
 func (s *Set) Describe(scope string, of *Subject) (list []schemas.ConsentClaim) {
 	for i := range s.claims {
 		d := &s.claims[i]
-		if !s.isReleasedBy(d, scope) {
+		if !s.isDocumentedBy(d, scope) {
 			continue
 		}
 		c := schemas.ConsentClaim{Name: strings.Join(d.levels, "."), Text: Label(d.levels)}

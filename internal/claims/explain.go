@@ -59,8 +59,11 @@ func (s *Set) Explain(of *Subject) []Explanation {
 
 // declaration returns the member of an application that declares the claim with the index.
 func (d *declared) declaration(index int) string {
-	if d.short != "" {
+	switch {
+	case d.short != "":
 		return d.short
+	case d.server != "":
+		return "claims of the resource server " + d.server
 	}
 	return fmt.Sprintf("claims[%d]", index)
 }

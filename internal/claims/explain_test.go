@@ -28,7 +28,7 @@ func TestAbsentClaimsAreExplained(t *testing.T) {
 	} {
 		user := &schemas.User{ID: "u", Attributes: tt.attributes}
 		of := &Subject{User: user, Application: app, Scope: []string{"openid", "email"}, Unverified: tt.unverified}
-		for _, e := range Of(app).Explain(of) {
+		for _, e := range Of(app, Context{Identity: schemas.IdentityScopes()}).Explain(of) {
 			if e.Name() != tt.claim {
 				continue
 			}

@@ -183,6 +183,9 @@ func evaluateExpression(c *schemas.Claim, s *Subject) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
+	if s.Facts != nil && s.Facts.TooManyGroups && strings.Contains(c.Expression, "groups") {
+		return nil, false
+	}
 	result, _, err := program.Eval(map[string]any{"user": viewUser(c, s), "application": viewApplication(s.Application), "run": viewRun(s.Run)})
 	if err != nil {
 		return nil, false
@@ -204,7 +207,7 @@ func viewUser(c *schemas.Claim, s *Subject) userView {
 	lists := map[*[]string]func(*schemas.Claim, *Subject) (any, bool){&view.Groups: groups, &view.Roles: roles}
 	for to, read := range lists {
 		value, _ := read(all, s)
-		*to = value.([]string)
+		*to, _ = value.([]string)
 	}
 	held, _ := permissions(all, s)
 	view.Permissions = expr.ViewPermissions(held.([]string))

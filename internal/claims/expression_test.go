@@ -99,7 +99,7 @@ func TestScopesReleaseTheirOwnClaims(t *testing.T) {
 		ScopeClaims: map[string][]string{"hr": {"team"}, "hr:pay": {"salary"}},
 	}}}}
 	subject := &Subject{User: &schemas.User{ID: "u", Attributes: map[string]any{"team": "blue", "salary": 1}}, Application: app, Scope: []string{"openid", "hr"}}
-	got := Of(app).Values(IDToken, subject)
+	got := Of(app, Context{Identity: append(schemas.IdentityScopes(), app.OAuth().OwnScopes()...)}).Values(IDToken, subject)
 	if got["team"] != "blue" || got["salary"] != nil {
 		t.Errorf("%v", got)
 	}

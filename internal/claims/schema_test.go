@@ -14,18 +14,21 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the schema of applications and docs/claims.md")
 
-// The schema of applications and the tables of docs/claims.md follow from the sources, targets and scopes.
+// The schemas of applications and resource servers and the tables of docs/claims.md follow from the sources, targets and
+// scopes.
 func TestSchemaAndPageFollow(t *testing.T) {
-	const schema, page = "../../schemas/application.schema.json", "../../docs/claims.md"
+	const page = "../../docs/claims.md"
 	var definition bytes.Buffer
 	if err := json.Indent(&definition, []byte(claims.Definition()), "    ", "  "); err != nil {
 		t.Fatalf("%v: %s", err, claims.Definition())
 	}
-	text := string(datatest.ReadFile(t, schema))
-	at := strings.LastIndex(text, "\n    \"claim\": ")
-	follow(t, schema, text[:at]+"\n    \"claim\": "+definition.String()+"\n  }\n}\n")
+	for _, schema := range []string{"../../schemas/application.schema.json", "../../schemas/resource-server.schema.json"} {
+		text := string(datatest.ReadFile(t, schema))
+		at := strings.LastIndex(text, "\n    \"claim\": ")
+		follow(t, schema, text[:at]+"\n    \"claim\": "+definition.String()+"\n  }\n}\n")
+	}
 
-	text = string(datatest.ReadFile(t, page))
+	text := string(datatest.ReadFile(t, page))
 	for name, table := range claims.Tables() {
 		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
 		before, rest, found := strings.Cut(text, begin)

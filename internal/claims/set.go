@@ -15,6 +15,7 @@ type Set struct {
 	claims      []declared
 	asksConsent bool
 	exact       []string // scopes that are no permissions: they cover no others
+	reserved    []schemas.Claim
 }
 
 // declared is a claim with what follows from its declaration.
@@ -29,43 +30,70 @@ type declared struct {
 	// consent, and its user has consented to nothing else.
 	consented bool
 	short     string // the member of the application that declares the claim; "" for claims
+	server    string // the handle of the resource server that declares the claim; "" for the application
 }
 
-// Of returns the claims of an application. The standard claims of its scopes, and the members that change or
-// limit them, are read as claims.
-func Of(app *schemas.Application) *Set {
+// Context is what the claims of an application depend on besides the application.
+type Context struct {
+	// Identity are the scopes that need no permission for the client. Another one with the name of a standard scope
+	// is a permission of a resource server, and releases no standard claim.
+	Identity []string
+	// Servers are the resource servers that a token is for.
+	Servers []schemas.ResourceServer
+}
+
+// Of returns the claims of an application, and those of the resource servers of its tokens. The standard claims of its
+// scopes, and the members that change or limit them, are read as claims.
+func Of(app *schemas.Application, in Context) *Set {
 	o := app.OAuth()
 	if o == nil {
 		o = &schemas.OAuthProfile{Claims: app.Claims}
 	}
 	token := o.Token
 	if len(o.Claims) == 0 && o.ScopeClaims == nil && token.AccessToken.UserAttributes == nil && token.IDToken.UserAttributes == nil &&
-		o.UserInfo.UserAttributes == nil && app.Assertion.UserAttributes == nil && !app.AsksConsent() {
+		o.UserInfo.UserAttributes == nil && app.Assertion.UserAttributes == nil && !app.AsksConsent() &&
+		len(in.Servers) == 0 && slices.Equal(in.Identity, schemas.IdentityScopes()) {
 		return standardSet()
 	}
-	set := &Set{asksConsent: app.AsksConsent(), exact: exactScopes(o)}
+	key := setKey{app.ID, app.UpdatedAt.UnixMicro()}
+	cached := len(in.Servers) == 0 && !app.UpdatedAt.IsZero() && len(in.Identity) == len(schemas.IdentityScopes())+len(o.OwnScopes())
+	if known, found := sets.Find(key); cached && found {
+		return known
+	}
+	set := newSet(app, o, in)
+	if cached {
+		sets.Put(key, set)
+	}
+	return set
+}
+
+// sets are those of applications for tokens without resource servers.
+var sets = recent.Map[setKey, *Set]{Limit: 1000}
+
+// setKey identifies a state of an application.
+type setKey struct {
+	id      string
+	updated int64
+}
+
+func newSet(app *schemas.Application, o *schemas.OAuthProfile, in Context) *Set {
+	set := &Set{asksConsent: app.AsksConsent(), exact: in.Identity}
+	set.reserve(in.Servers)
 	for _, c := range o.Claims {
 		set.add(c, "", app.AsksConsent())
 	}
 	set.addReleased(o)
 	set.addAttributes(app)
+	set.addServers(in.Servers)
 	return set
 }
 
 // standardSet is the set of an application without members about claims.
 var standardSet = sync.OnceValue(func() *Set {
-	set := &Set{exact: exactScopes(nil)}
+	set := &Set{exact: schemas.IdentityScopes()}
 	set.addReleased(&schemas.OAuthProfile{})
 	return set
 })
-
-// exactScopes lists the scopes that are no permissions.
-func exactScopes(o *schemas.OAuthProfile) (names []string) {
-	for _, s := range schemas.AllIdentityScopes() {
-		names = append(names, s.Name)
-	}
-	return append(names, o.OwnScopes()...)
-}
 
 // Standard returns the claim that a name in a short form, or a scope, stands for.
 func Standard(name string) schemas.Claim {
@@ -101,7 +129,7 @@ func ReleasedBy(o *schemas.OAuthProfile, scope string) []string {
 func (s *Set) addReleased(o *schemas.OAuthProfile) {
 	scopes := map[string][]string{} // by the name of the claim
 	var names []string
-	for _, scope := range append(schemas.IdentityScopes(), o.OwnScopes()...) {
+	for _, scope := range s.exact {
 		for _, name := range ReleasedBy(o, scope) {
 			if scopes[name] == nil {
 				names = append(names, name)
@@ -137,7 +165,7 @@ func (s *Set) addAttributes(app *schemas.Application) {
 		for _, name := range o.Token.AccessToken.UserAttributes {
 			c := Standard(name)
 			c.Targets = []string{AccessToken}
-			for _, scope := range append(schemas.IdentityScopes(), o.OwnScopes()...) {
+			for _, scope := range s.exact {
 				if app.AsksConsent() && slices.Contains(ReleasedBy(o, scope), name) {
 					c.Scopes = append(c.Scopes, scope)
 				}
@@ -166,7 +194,12 @@ func (s *Set) add(c schemas.Claim, short string, consented bool) {
 	}
 	for _, earlier := range s.claims {
 		if slices.Equal(earlier.levels, d.levels) && (earlier.short == "" && short != "") {
-			d.targets = slices.DeleteFunc(slices.Clone(d.targets), func(t string) bool { return slices.Contains(earlier.targets, t) })
+			d.targets = without(d.targets, earlier.targets)
+		}
+	}
+	for _, c := range s.reserved {
+		if Overlap(c.Levels(), d.levels) {
+			d.targets = without(d.targets, c.Targets)
 		}
 	}
 	s.claims = append(s.claims, d)
@@ -179,20 +212,25 @@ func (s *Set) releases(d *declared, target string, of *Subject) bool {
 	if !slices.Contains(d.targets, target) && !(requested && slices.Contains(d.onRequest, target)) {
 		return false
 	}
-	if target == Assertion || len(d.Scopes) == 0 {
+	if target == Assertion || len(d.Scopes) == 0 && d.server == "" {
 		return !d.consented
 	}
-	return slices.ContainsFunc(d.Scopes, func(scope string) bool {
-		return slices.ContainsFunc(of.Scope, func(has string) bool {
-			return s.covers(has, scope) && (of.Consent == nil || of.Consent.Releases(has, d.key()))
-		}) ||
-			requested && !s.asksConsent && of.MayRequest != nil && of.MayRequest(scope)
-	})
+	return slices.ContainsFunc(of.Scope, func(has string) bool {
+		return s.isReleasedBy(d, has) && (of.Consent == nil || of.Consent.Releases(has, d.key()))
+	}) || requested && !s.asksConsent && of.MayRequest != nil && slices.ContainsFunc(d.Scopes, of.MayRequest)
 }
 
-// covers reports whether a granted scope is a scope of a claim, or a permission above it.
-func (s *Set) covers(granted, scope string) bool {
-	return granted == scope || !slices.Contains(s.exact, granted) && schemas.CoversPermission(granted, scope)
+// isReleasedBy reports whether a granted scope releases a claim. One of a resource server needs a permission of it.
+func (s *Set) isReleasedBy(d *declared, granted string) bool {
+	if d.server != "" && len(d.Scopes) == 0 {
+		return s.covers(d.server, granted) || s.covers(granted, d.server)
+	}
+	return slices.ContainsFunc(d.Scopes, func(scope string) bool { return s.covers(granted, scope) })
+}
+
+// covers reports whether a scope is another one, or a permission above it.
+func (s *Set) covers(scope, other string) bool {
+	return scope == other || !slices.Contains(s.exact, scope) && !slices.Contains(s.exact, other) && schemas.CoversPermission(scope, other)
 }
 
 // NeedsFacts reports whether a claim of the targets about the subject reads Subject.Facts.
@@ -218,17 +256,57 @@ func (s *Set) Has(target string) bool {
 
 // Values returns the claims of a target as the members of a JSON object.
 func (s *Set) Values(target string, of *Subject) map[string]any {
-	object := map[string]any{}
+	object, _ := s.values(target, of)
+	return object
+}
+
+// MaxItems is the number of items of the longest list in a token.
+const MaxItems = 200
+
+// Limited returns the claims of a token, and the names of the members that are left out, because one of their lists
+// has more than MaxItems items.
+func (s *Set) Limited(target string, of *Subject) (object map[string]any, large []string) {
+	object, large = s.values(target, of)
+	for _, name := range large {
+		delete(object, name)
+	}
+	return object, large
+}
+
+// values returns the claims of a target, and the sorted names of the members with a list of more than MaxItems items.
+func (s *Set) values(target string, of *Subject) (object map[string]any, large []string) {
+	object = map[string]any{}
 	for i := range s.claims {
 		d := &s.claims[i]
 		if !s.releases(d, target, of) {
 			continue
 		}
-		if value, found := d.evaluate(of); found && of.Requested.Accepts(target == IDToken, d.levels, value) {
-			put(object, d.levels, value)
+		stated, found := d.source.value(&d.Claim, of)
+		if !found {
+			continue
+		}
+		value, found := Convert(&d.Claim, stated)
+		if !found || !of.Requested.Accepts(target == IDToken, d.levels, value) {
+			continue
+		}
+		put(object, d.levels, value)
+		if lengthOf(stated) > MaxItems {
+			large = append(large, d.levels[0])
 		}
 	}
-	return object
+	slices.Sort(large)
+	return object, slices.Compact(large)
+}
+
+// lengthOf returns the number of items of a list, 0 for another value.
+func lengthOf(value any) int {
+	switch items := value.(type) {
+	case []any:
+		return len(items)
+	case []string:
+		return len(items)
+	}
+	return 0
 }
 
 // evaluate returns the value of a claim, and whether the user has one.

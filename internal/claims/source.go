@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -50,7 +51,9 @@ type Source struct {
 }
 
 // Sources are all sources.
-func Sources() []Source {
+func Sources() []Source { return slices.Clone(sources()) }
+
+var sources = sync.OnceValue(func() []Source {
 	return []Source{
 		{Name: "attribute", Doc: "an attribute of the user, or a standard claim such as name; default: the one with the name of the claim",
 			Options: []string{"attribute"}, reads: readsAttribute,
@@ -74,7 +77,7 @@ func Sources() []Source {
 		{Name: "expression", Doc: "the value of a CEL `expression` over `user` (`id`, `type`, `ouId`, `attributes`, `groups`, `roles`, `permissions`, `unit`), `application` (`id`, `name`, `ouId`, `clientId`) and `run` (`inputs`, `replies`); there is no value if it fails",
 			Options: []string{"expression"}, Required: []string{"expression"}, reads: readsExpression, needsFacts: readsFacts, readsRun: true, value: evaluateExpression},
 	}
-}
+})
 
 func always(*schemas.Claim) bool { return true }
 
@@ -85,7 +88,7 @@ func listOptions() []string {
 
 // FindSource returns the source with the name, nil if there is none.
 func FindSource(name string) *Source {
-	all := Sources()
+	all := sources()
 	i := slices.IndexFunc(all, func(s Source) bool { return s.Name == name })
 	if i < 0 {
 		return nil
@@ -132,6 +135,9 @@ func attributeOf(c *schemas.Claim) string {
 }
 
 func groups(c *schemas.Claim, s *Subject) (any, bool) {
+	if s.Facts.TooManyGroups {
+		return nil, false
+	}
 	below := func(schemas.ClaimGroup) bool { return true }
 	if c.Ancestor != "" {
 		below = descendants(s.Facts.Groups, c.Ancestor)

@@ -44,7 +44,11 @@ func (d *Directory) ClaimsOf(ctx context.Context, c Call, applicationID, userID 
 	if of.Facts, err = d.store.ClaimFacts(ctx, userID); err != nil {
 		return nil, err
 	}
-	set, report := claims.Of(app), &ClaimsReport{ApplicationID: app.ID, UserID: user.ID, Scopes: of.Scope, Documents: map[string]map[string]any{}}
+	identity, err := d.IdentityScopes(ctx, app.OAuth())
+	if err != nil {
+		return nil, err
+	}
+	set, report := claims.Of(app, claims.Context{Identity: identity}), &ClaimsReport{ApplicationID: app.ID, UserID: user.ID, Scopes: of.Scope, Documents: map[string]map[string]any{}}
 	for _, target := range claims.Targets() {
 		report.Documents[target.Name] = set.Values(target.Name, of)
 	}

@@ -28,7 +28,9 @@ func (d *Directory) IdentityScopes(ctx context.Context, o *schemas.OAuthProfile)
 			return nil, err
 		}
 		standard = &found
-		d.identityScopes.Store(standard) // no resource server takes the name of another one
+		if len(found) == len(schemas.IdentityScopes()) { // no resource server takes the name of one later
+			d.identityScopes.Store(standard)
+		}
 	}
 	return append(slices.Clip(*standard), o.OwnScopes()...), nil
 }
@@ -72,6 +74,24 @@ func checkClaims(w *writeContext, a *schemas.Application, o *schemas.OAuthProfil
 				w.addInvalid(inConfig(fmt.Sprintf("claims[%d].scopes[%d]", i, j)),
 					"there is no scope %.64q; to declare it for this application, add it to scopeClaims, with an empty list", scope)
 			}
+		}
+	}
+}
+
+// checkServerClaims checks the claims of a resource server.
+func checkServerClaims(w *writeContext, s *schemas.ResourceServer) {
+	for _, p := range claims.CheckServer(s) {
+		w.addInvalid(p.Path, "%s", p.Message)
+	}
+	var servers []string
+	for _, c := range s.Claims {
+		servers = append(servers, c.ResourceServer)
+	}
+	known, err := store.ExistingKeys(w.ctx, w.tx, "permission", servers)
+	w.fail(err)
+	for i, c := range s.Claims {
+		if c.ResourceServer != "" && c.ResourceServer != s.Handle && (!known[c.ResourceServer] || strings.Contains(c.ResourceServer, ":")) {
+			w.addInvalid(fmt.Sprintf("claims[%d].resourceServer", i), "there is no resource server with the handle %.64q", c.ResourceServer)
 		}
 	}
 }

@@ -168,6 +168,20 @@ func (d *Directory) Resource(ctx context.Context, identifier string) (registered
 	return resourceLike(ctx, d.store, identifier, "")
 }
 
+// ServerClaims returns the resource servers with the identifiers that have claims: their handles and claims.
+func (d *Directory) ServerClaims(ctx context.Context, identifiers []string) (found []schemas.ResourceServer, err error) {
+	for _, identifier := range identifiers {
+		server, err := d.store.ServerClaims(ctx, identifier)
+		if err != nil {
+			return nil, err
+		}
+		if server != nil {
+			found = append(found, *server)
+		}
+	}
+	return found, nil
+}
+
 // resourceLike returns an identifier that is another spelling of the given one, "" for none. except is the id of
 // a resource server that does not count.
 func resourceLike(ctx context.Context, r store.Reader, identifier, except string) (string, error) {

@@ -59,6 +59,7 @@ func checkServer(w *writeContext, old, s *schemas.ResourceServer) {
 		w.addInvalid("identifier", "expected an absolute URI such as https://api.example.com, got %.64q", s.Identifier)
 	}
 	checkTree(w, s)
+	checkServerClaims(w, s)
 	checkLostPermissions(w, slices.DeleteFunc(slices.Clone(was.Permissions), func(p string) bool { return slices.Contains(s.Permissions, p) }))
 }
 

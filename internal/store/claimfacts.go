@@ -34,9 +34,15 @@ func (s *Store) ClaimFacts(ctx context.Context, userID string) (*schemas.ClaimFa
 		}
 		switch kind {
 		case "group":
+			if len(facts.Groups) == schemas.MaxClaimGroups {
+				facts.TooManyGroups = true
+				return nil
+			}
 			facts.Groups = append(facts.Groups, schemas.ClaimGroup{ID: id, Name: name, Direct: number == 1})
 		case "membership":
-			above[id] = append(above[id], name)
+			if !facts.TooManyGroups {
+				above[id] = append(above[id], name)
+			}
 		case "role":
 			addPermission(held, id, name, string(more))
 		case "unit":
@@ -47,6 +53,9 @@ func (s *Store) ClaimFacts(ctx context.Context, userID string) (*schemas.ClaimFa
 	}, selectClaimFacts, userID, userID, userID, userID)
 	if err != nil {
 		return nil, err
+	}
+	if facts.TooManyGroups {
+		facts.Groups = nil
 	}
 	for i := range facts.Groups {
 		facts.Groups[i].Above = above[facts.Groups[i].ID]

@@ -20,7 +20,7 @@ func readQueries() []string {
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectTokenPermissions, selectSession, selectSessionUse, selectSessionByToken, selectBrowserSession, selectNewestSession,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnName,
-		selectConsent, selectPermissionWord, selectRunValues,
+		selectConsent, selectPermissionWord, selectRunValues, selectServerClaims,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes, selectProtection,
 		selectIdentityProvider, selectIdentity, selectIdentities,
 		selectApplication, selectRevision, selectApplicationByClient, selectClientRevision, selectClientRevisionAhead, selectRunAhead, selectAuthRequestAhead, selectCredentialAhead, selectRunWithPasskey, selectCodeAhead, selectFamilyAhead, selectTokenAccount, selectSessionUser, selectClientExpiry,

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -18,11 +20,24 @@ func ResourceServers() *Table[schemas.ResourceServer] {
 		{column: "identifier", member: func(v *server) any { return (*nullText)(&v.Identifier) }, filter: "identifier"},
 		{column: "ou_id", member: func(v *server) any { return &v.OUID }, filter: "ouId"},
 		{column: "read_only", member: func(v *server) any { return &v.IsReadOnly }},
+		{column: "claims", member: func(v *server) any { return jsonColumn{&v.Claims, len(v.Claims) == 0} }},
 		{column: "created_at", member: func(v *server) any { return (*microTime)(&v.CreatedAt) }},
 		{column: "updated_at", member: func(v *server) any { return (*microTime)(&v.UpdatedAt) }},
 	})
 	table.complete, table.write = readTrees, writeTree
 	return table
+}
+
+const selectServerClaims = `SELECT handle, claims FROM resource_servers WHERE identifier = ? AND claims IS NOT NULL`
+
+// ServerClaims returns the handle and the claims of the resource server with an identifier, nil if it has no claims.
+func (s *Store) ServerClaims(ctx context.Context, identifier string) (*schemas.ResourceServer, error) {
+	var server schemas.ResourceServer
+	err := s.row(ctx, selectServerClaims, identifier).Scan(&server.Handle, asJSON(&server.Claims))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &server, err
 }
 
 // The kinds of nodes in the tree of a resource server.

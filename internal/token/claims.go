@@ -49,10 +49,18 @@ type Claims struct {
 	// Declared are claims about the user that the application declares, or that a scope releases. Only the
 	// names of the protocols are left out.
 	Declared map[string]any `json:"-"`
+	// Distributed are claims about the user that another document has; nil for none.
+	Distributed *Distributed `json:"-"`
 	// AccessToken and Code are issued with an ID token, "" for none: at_hash (OpenID Connect
 	// Core §3.1.3.6) and c_hash (§3.3.2.11) bind them to it.
 	AccessToken string `json:"-"`
 	Code        string `json:"-"`
+}
+
+// Distributed are claims that are read at an endpoint with an access token: OpenID Connect Core §5.6.2.
+type Distributed struct {
+	Names                 []string
+	Endpoint, AccessToken string
 }
 
 // Ref returns the attributes that a revocation of the token matches.

@@ -17,7 +17,7 @@ import (
 // members replace those of Claims that have another form. Times are seconds since 1970.
 type claims struct {
 	Issuer    string   `json:"iss"`
-	Audience  audience `json:"aud"`
+	Audience  audience `json:"aud,omitempty"`
 	IssuedAt  int64    `json:"iat"`
 	Expires   int64    `json:"exp"`
 	NotBefore int64    `json:"nbf,omitempty"` // in no token of this version
@@ -29,8 +29,30 @@ type claims struct {
 	AccessHash string `json:"at_hash,omitempty"`
 	CodeHash   string `json:"c_hash,omitempty"`
 
+	// The places of distributed claims: OpenID Connect Core §5.6.2.
+	ClaimNames   map[string]string      `json:"_claim_names,omitempty"`
+	ClaimSources map[string]claimSource `json:"_claim_sources,omitempty"`
+
 	// Only in logout tokens: OpenID Connect Back-Channel Logout §2.4.
 	Events map[string]struct{} `json:"events,omitempty"`
+}
+
+// claimSource is where distributed claims are read.
+type claimSource struct {
+	Endpoint    string `json:"endpoint"`
+	AccessToken string `json:"access_token"`
+}
+
+// distribute adds the place of distributed claims.
+func (c *claims) distribute(d *Distributed) {
+	if d == nil {
+		return
+	}
+	const source = "src1"
+	c.ClaimNames, c.ClaimSources = map[string]string{}, map[string]claimSource{source: {d.Endpoint, d.AccessToken}}
+	for _, name := range d.Names {
+		c.ClaimNames[name] = source
+	}
 }
 
 // audience is the claim aud. A single value is a string, because some readers compare it as

@@ -51,6 +51,21 @@ func (i *Issuer) IDToken(ctx context.Context, c Claims) (string, error) {
 	return i.issue(ctx, cmp.Or(c.Algorithm, RS256), idType, &c)
 }
 
+// ClaimsType is the typ of a document of distributed claims. It has no audience, so that nothing takes it for an ID token or
+// an access token. This server accepts none.
+const ClaimsType = "claims+jwt"
+
+// claimsTTL is the validity of distributed claims, which are computed when they are read.
+const claimsTTL = 5 * time.Minute
+
+// ClaimsDocument returns distributed claims about the subject as a signed JWT: OpenID Connect Core §5.6.2.
+func (i *Issuer) ClaimsDocument(ctx context.Context, c Claims) (string, error) {
+	if c.Subject == "" {
+		return "", errors.New("token: distributed claims need a subject")
+	}
+	return i.issue(ctx, cmp.Or(c.Algorithm, RS256), ClaimsType, &Claims{Subject: c.Subject, Declared: c.Declared, Validity: claimsTTL})
+}
+
 // LogoutToken returns a signed logout token with a new id: a session of the subject has ended.
 // Subject, Session and ClientID are required. A nonce is forbidden (§2.4): it would make the token
 // an ID token.
@@ -75,6 +90,7 @@ func (i *Issuer) issue(ctx context.Context, algorithm, typ string, content *Clai
 	if err != nil {
 		return "", err
 	}
+	c.distribute(content.Distributed)
 	now, validity := i.now(), cmp.Or(content.Validity, i.validity[typ])
 	c.Issuer, c.IssuedAt, c.Expires = i.issuer, now.Unix(), now.Add(validity).Unix()
 	if typ == LogoutType {

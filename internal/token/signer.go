@@ -46,9 +46,9 @@ type signer struct {
 func typesOf(algorithm string) []string {
 	switch algorithm {
 	case ES256:
-		return []string{AssertionType, AccessType, idType, LogoutType}
+		return []string{AssertionType, AccessType, idType, LogoutType, ClaimsType}
 	case RS256:
-		return []string{idType, LogoutType}
+		return []string{idType, LogoutType, ClaimsType}
 	}
 	return nil
 }

@@ -59,6 +59,10 @@ func (c *clients) IdentityScopes(_ context.Context, o *schemas.OAuthProfile) ([]
 	return append(schemas.IdentityScopes(), o.OwnScopes()...), nil
 }
 
+func (c *clients) ServerClaims(context.Context, []string) ([]schemas.ResourceServer, error) {
+	return nil, c.broken
+}
+
 func (c *clients) IsResourceServer(_ context.Context, a *schemas.Application, identifier string) (bool, error) {
 	return identifier == "https://orders.example.com/" && slices.Contains(a.OAuth().Scopes, "orders"), nil
 }

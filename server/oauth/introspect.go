@@ -109,7 +109,15 @@ func (p *Provider) addClaims(ctx context.Context, c *client, found *token.Claims
 			return err
 		}
 	}
-	if claims.Of(c.Application).Has(claims.Introspection) {
+	servers, err := p.serverClaims(ctx, &subject{client: c, audience: found.Audience}, []string{claims.Introspection})
+	if err != nil {
+		return err
+	}
+	identity, err := p.Clients.IdentityScopes(ctx, c.oauth)
+	if err != nil {
+		return err
+	}
+	if claims.Of(c.Application, claims.Context{Identity: identity, Servers: servers}).Has(claims.Introspection) {
 		to.claims, err = p.claimsOfToken(ctx, found, claims.Introspection)
 	}
 	if schemas.HasCode(err, schemas.CodeUserNotFound) {

@@ -48,15 +48,14 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 		return nil, err
 	}
 	s.requested = f.Grant.Claims
-	if err := p.readClaims(ctx, s, claims.IDToken, claims.AccessToken); err != nil {
-		return nil, err
-	}
 	resources, err := narrowResources(f.Resources, form["resource"])
 	if err != nil {
 		return nil, err
 	}
-	s.audience, err = p.userAudience(ctx, c, s.scope, resources)
-	return s, err
+	if s.audience, err = p.userAudience(ctx, c, s.scope, resources); err != nil {
+		return nil, err
+	}
+	return s, p.readClaims(ctx, s, claims.IDToken, claims.AccessToken)
 }
 
 // scopeNow returns the scopes of tokens of a user now, of those that were requested, and the user's consent if the client
@@ -83,10 +82,14 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	if err := p.extendExpiry(ctx, c.Application, usedClientTTL); err != nil {
 		return nil, err
 	}
+	declared, elsewhere, err := p.documentClaims(ctx, s, claims.AccessToken)
+	if err != nil {
+		return nil, err
+	}
 	raw, err := p.Tokens.Access(ctx, token.Claims{
 		Subject: s.user.ID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: s.family.SessionID,
 		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,
-		Declared: p.claimsFor(s, claims.AccessToken), Requested: s.requestedAtUserInfo(),
+		Declared: declared, Distributed: elsewhere, Requested: s.requestedAtUserInfo(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("issuing an access token: %w", err)
@@ -98,9 +101,12 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	if !slices.Contains(s.scope, openidScope) {
 		return reply, nil
 	}
+	if declared, elsewhere, err = p.documentClaims(ctx, s, claims.IDToken); err != nil {
+		return nil, err
+	}
 	reply.IDToken, err = p.Tokens.IDToken(ctx, token.Claims{
 		Subject: s.user.ID, ClientID: c.ClientID, Nonce: s.nonce, Session: grant.SessionID, AuthTime: grant.AuthTime,
-		ACR: grant.ACR, AMR: grant.AMR, Declared: p.claimsFor(s, claims.IDToken), AccessToken: raw, Code: s.code,
+		ACR: grant.ACR, AMR: grant.AMR, Declared: declared, Distributed: elsewhere, AccessToken: raw, Code: s.code,
 		Validity: seconds(c.oauth.Token.IDToken.ValidityPeriod), Algorithm: c.oauth.Token.IDToken.SignedResponseAlg,
 	})
 	if err != nil {

@@ -63,7 +63,7 @@ func (p *Provider) serverMembers() []member {
 		{"id_token_signing_alg_values_supported", []string{token.RS256, token.ES256}},
 		{"acr_values_supported", schemas.ACRs()},
 		{"prompt_values_supported", promptValues()},
-		{"claim_types_supported", []string{"normal"}},
+		{"claim_types_supported", []string{"normal", "distributed"}},
 		{"claims_supported", supportedClaims()},
 		{"claims_parameter_supported", true},
 		{"request_parameter_supported", false},

@@ -80,6 +80,8 @@ type Clients interface {
 	// Resource returns the registered identifier of the resource server for which tokens can be requested
 	// with this spelling of it, "" if there is none: RFC 3986 §6.2.2.1 and §6.2.3.
 	Resource(ctx context.Context, identifier string) (registered string, err error)
+	// ServerClaims returns the resource servers with the identifiers that have claims: their handles and claims.
+	ServerClaims(ctx context.Context, identifiers []string) ([]schemas.ResourceServer, error)
 	// IsResourceServer reports whether the application is the client of the resource server with
 	// the identifier.
 	IsResourceServer(ctx context.Context, a *schemas.Application, identifier string) (bool, error)
@@ -142,6 +144,7 @@ type Tokens interface {
 	Access(ctx context.Context, a token.Claims) (string, error)
 	AccessTTL() time.Duration
 	IDToken(ctx context.Context, t token.Claims) (string, error)
+	ClaimsDocument(ctx context.Context, t token.Claims) (string, error)
 	VerifyIDToken(ctx context.Context, raw string) (*token.Claims, error)
 	Verify(ctx context.Context, raw, audience string) (*token.Claims, error)
 	Inspect(ctx context.Context, raw string) (*token.Claims, error)

@@ -19,6 +19,7 @@ const (
 	CallbackPath   = "/oauth2/auth/callback"
 	TokenPath      = "/oauth2/token"
 	UserInfoPath   = "/oauth2/userinfo"
+	ClaimsPath     = "/oauth2/claims"
 	IntrospectPath = "/oauth2/introspect"
 	RevokePath     = "/oauth2/revoke"
 	RegisterPath   = "/oauth2/dcr/register"

@@ -10,12 +10,16 @@ import (
 
 // readClaims reads the claims of a subject's client, and what those of the targets are computed from.
 func (p *Provider) readClaims(ctx context.Context, s *subject, targets ...string) (err error) {
-	s.claims = claims.Of(s.client.Application)
+	identity, err := p.Clients.IdentityScopes(ctx, s.client.oauth)
+	if err != nil {
+		return err
+	}
+	servers, err := p.serverClaims(ctx, s, targets)
+	if err != nil {
+		return err
+	}
+	s.claims = claims.Of(s.client.Application, claims.Context{Identity: identity, Servers: servers})
 	if s.requested != nil {
-		identity, err := p.Clients.IdentityScopes(ctx, s.client.oauth)
-		if err != nil {
-			return err
-		}
 		s.mayRequest = func(scope string) bool {
 			return slices.Contains(identity, scope) && len(s.client.requestable([]string{scope}, identity)) > 0
 		}
@@ -29,6 +33,19 @@ func (p *Provider) readClaims(ctx context.Context, s *subject, targets ...string
 		s.run, err = p.Store.RunValues(ctx, s.requestID, s.sessionID)
 	}
 	return err
+}
+
+// serverClaims returns the resource servers of a subject's tokens with their claims, if a target has any.
+func (p *Provider) serverClaims(ctx context.Context, s *subject, targets []string) ([]schemas.ResourceServer, error) {
+	if !slices.Contains(targets, claims.AccessToken) && !slices.Contains(targets, claims.Introspection) {
+		return nil, nil
+	}
+	return p.Clients.ServerClaims(ctx, p.resourcesOf(s))
+}
+
+// resourcesOf returns the audiences of a subject's tokens that are resource servers.
+func (p *Provider) resourcesOf(s *subject) []string {
+	return slices.DeleteFunc(slices.Clone(s.audience), func(audience string) bool { return audience == s.client.ClientID || p.isOwnAudience(audience) })
 }
 
 // describe returns what claims are computed from.

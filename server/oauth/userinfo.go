@@ -48,14 +48,26 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 
 // claimsOfToken returns the claims of a target about the user of an access token, for the client of the token.
 func (p *Provider) claimsOfToken(ctx context.Context, of *token.Claims, target string) (map[string]any, error) {
+	s, err := p.subjectOfToken(ctx, of, target)
+	if err != nil {
+		return nil, err
+	}
+	return p.claimsFor(s, target), nil
+}
+
+// subjectOfToken returns the user of an access token, with what the claims of a target are computed from.
+func (p *Provider) subjectOfToken(ctx context.Context, of *token.Claims, target string) (*subject, error) {
 	c, err := p.findClient(ctx, of.ClientID)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{client: c, scope: of.Scope, sessionID: of.Session}
+	s := &subject{client: c, scope: of.Scope, audience: of.Audience, sessionID: of.Session}
 	s.requestID, _, _ = strings.Cut(of.ID, ".")
-	if of.Requested != nil && target == claims.UserInfo {
+	switch {
+	case of.Requested != nil && target == claims.UserInfo:
 		s.requested = &schemas.ClaimsRequest{UserInfo: of.Requested}
+	case of.Requested != nil && target == claims.IDToken:
+		s.requested = &schemas.ClaimsRequest{IDToken: of.Requested}
 	}
 	if s.user, err = p.Store.User(ctx, of.Subject); err != nil {
 		return nil, err
@@ -63,10 +75,7 @@ func (p *Provider) claimsOfToken(ctx context.Context, of *token.Claims, target s
 	if s.consent, err = p.consentOf(ctx, c, of.Subject); err != nil {
 		return nil, err
 	}
-	if err := p.readClaims(ctx, s, target); err != nil {
-		return nil, err
-	}
-	return p.claimsFor(s, target), nil
+	return s, p.readClaims(ctx, s, target)
 }
 
 // consentOf returns the consent of a user to a client that needs it; nil for a client that needs none.
