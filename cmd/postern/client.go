@@ -152,7 +152,7 @@ func (c clientCreateCommand) document() (map[string]any, error) {
 		if len(c.Redirect)+len(c.PostLogout) > 0 {
 			return nil, errors.New("--redirect and --post-logout are for applications with users: a service has no redirect URI")
 		}
-		config = map[string]any{"grantTypes": []string{"client_credentials"}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": append([]string{}, c.Scope...)}
+		config = map[string]any{"grantTypes": []string{"client_credentials"}, "scopes": append([]string{}, c.Scope...)}
 	case "web":
 		config["pkceRequired"] = !c.NoPKCE
 	default:
