@@ -22,17 +22,20 @@ var named = regexp.MustCompile(`(?:color|background|fill|stroke|border|outline)[
 // exceptions are the files with colors of their own, and why.
 func exceptions() map[string]string {
 	return map[string]string{
-		"internal/design":                "the tokens",
-		"schemas/theme.go":               "the example in an error about the theme of a user",
-		"schemas/theme_test.go":          "themes of users",
-		"cmd/postern/theme_test.go":      "themes of users",
-		"server/gate/doc.go":             "the example of a theme of a user",
-		"e2e/gate_brand_test.go":         "themes of users",
-		"e2e/gate_page_test.go":          "themes of users",
-		"e2e/walks_applications_test.go": "themes of users",
-		"e2e/console_simulator_test.go":  "what the browser computes from the tokens",
-		"internal/store":                 "numbers of issues",
-		"server/console/web":             "it reads the tokens with its next style sheet",
+		"internal/design":                            "the tokens",
+		"schemas/theme.go":                           "the example in an error about the theme of a user",
+		"schemas/theme_test.go":                      "themes of users",
+		"cmd/postern/theme_test.go":                  "themes of users",
+		"server/gate/doc.go":                         "the example of a theme of a user",
+		"e2e/gate_brand_test.go":                     "themes of users",
+		"e2e/gate_page_test.go":                      "themes of users",
+		"e2e/walks_applications_test.go":             "themes of users",
+		"e2e/console_simulator_test.go":              "what the browser computes from the tokens",
+		"internal/store":                             "numbers of issues",
+		"server/console/web/src/Appearance.tsx":      "the example of a theme of a user",
+		"server/console/web/src/SchemaForm.tsx":      "the example of a theme of a user",
+		"server/console/web/src/texts/simulator.ts":  "the example of a theme of a user, in other languages",
+		"server/console/web/src/flows/appearance.ts": "tints in the text editor",
 	}
 }
 
