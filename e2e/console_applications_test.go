@@ -36,10 +36,10 @@ func TestConsoleCreatesApplicationsFromTemplates(t *testing.T) {
 		stacks                  int
 		hasSecret               bool
 	}{
-		{"Web application with a server", "Redirect URIs", "https://shop.example/callback", "[authorization_code refresh_token]", "<nil>", "[https://shop.example/callback]", 12, true},
-		{"Single-page application", "Redirect URIs", "https://spa.example/", "[authorization_code refresh_token]", "none", "[https://spa.example/]", 6, false},
-		{"Mobile or desktop application", "Redirect URIs", "com.example.app:/callback", "[authorization_code refresh_token]", "none", "[com.example.app:/callback]", 6, false},
-		{"Command-line program", "", "", "[authorization_code refresh_token]", "none", "[http://127.0.0.1/callback]", 6, false},
+		{"Web application with a server", "Redirect URIs", "https://shop.example/callback", "[authorization_code refresh_token]", "<nil>", "[https://shop.example/callback]", 16, true},
+		{"Single-page application", "Redirect URIs", "https://spa.example/", "[authorization_code refresh_token]", "none", "[https://spa.example/]", 8, false},
+		{"Mobile or desktop application", "Redirect URIs", "com.example.app:/callback", "[authorization_code refresh_token]", "none", "[com.example.app:/callback]", 8, false},
+		{"Command-line program", "", "", "[authorization_code refresh_token]", "none", "[http://127.0.0.1/callback]", 8, false},
 		{"Service without users", "Scopes", "system:users:read", "[client_credentials]", "<nil>", "<nil>", 3, true},
 		{"Sign-in pages of your own", "Origins of your pages", "http://localhost:3000", "<nil>", "<nil>", "<nil>", 1, false},
 	}

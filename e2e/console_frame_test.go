@@ -39,6 +39,7 @@ func TestConsoleFindsAnything(t *testing.T) {
 		{"ida", "ida", "ida"},
 		{"Try", "Try it", "Try it"},
 		{"Desk", "Desk", "Desk"},
+		{"Accept an inv", "Accept an invitation", "Accept an invitation"},
 		{"signing k", "Signing keys", "Signing keys"},
 		{"create gr", "Create group", "Create group"},
 		{"", "Desk", "Desk"}, // the newest of those that were opened

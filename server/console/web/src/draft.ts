@@ -13,7 +13,8 @@ addEventListener("pageshow", () => {
 
 let isSignedOut = false; // nothing is kept for the next user of the tab
 
-const here = () => location.pathname + location.search;
+/** here is the address of the page. All tabs of a page have the same draft. */
+const here = () => location.pathname + location.search.replace(/[?&]tab=[^&]*/, "");
 
 /** useDraft names what is lost when the user leaves the page, or how to find it; undefined if nothing is. */
 export function useDraft(value: unknown): void {

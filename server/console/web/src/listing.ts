@@ -20,15 +20,28 @@ export async function readList(noun: Noun, parameters: URLSearchParams): Promise
   return (await send("GET", `${noun.path}?${parameters}`)).data as Listing;
 }
 
+/** hasNames reports whether the API finds the resources of a kind by the start of their names. */
+const hasNames = (noun: Noun): boolean => noun.filters.includes("name");
+
+/** most is how many resources are read whose names the API does not search. */
+const most = 100;
+
+/** findByName finds resources by words of their names, among the first ones of a kind. */
+async function findByName(noun: Noun, text: string): Promise<Item[]> {
+  const list = await readList(noun, new URLSearchParams({ limit: String(most) }));
+  return (list[noun.plural] as Item[]).filter((item) => noun.label(item).toLowerCase().includes(text.toLowerCase()));
+}
+
 /** find returns the first items that a search finds, those that equal the text before those that start with it. */
 export async function find(noun: Noun, text: string, limit = pageSize): Promise<Listing> {
   if (text === "") {
     return readList(noun, new URLSearchParams({ limit: String(limit) }));
   }
-  const { whole = [], start = [] } = noun.search ?? { start: ["name"] };
+  const { whole = [], start = [] } = noun.search ?? { start: [hasNames(noun) ? "name" : "handle"] };
   const filters = [...whole.map((member) => condition(member, "eq", text)), ...start.map((member) => condition(member, "sw", text))];
   const lists = await Promise.all(filters.map((filter) => readList(noun, new URLSearchParams({ limit: String(limit), filter }))));
-  const found = new Map(lists.flatMap((list) => list[noun.plural] as Item[]).map((item) => [item.id, item]));
+  const named = noun.search || hasNames(noun) ? [] : (await findByName(noun, text)).slice(0, limit);
+  const found = new Map([...lists.flatMap((list) => list[noun.plural] as Item[]), ...named].map((item) => [item.id, item]));
   const differs = (item: Item) => Number(noun.columns.every((column) => valueAt(item, column).toLowerCase() !== text.toLowerCase()));
   const items = [...found.values()].sort((a, b) => differs(a) - differs(b));
   return { totalResults: found.size, hasMore: lists.some((list) => list.totalResults > limit), links: [], [noun.plural]: items };
