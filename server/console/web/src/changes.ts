@@ -16,7 +16,8 @@ const longest = 60;
 
 /** describeChanges returns a text for each difference. Members that stand in others have the names of both. */
 export function describeChanges(schema: Schema, before: Value, after: Value, above = ""): string[] {
-  const names = [...new Set([...Object.keys(schema.properties ?? {}), ...Object.keys(before), ...Object.keys(after)])];
+  const order = (name: string) => schema.properties?.[name]?.["x-order"] ?? Infinity;
+  const names = [...new Set([...Object.keys(schema.properties ?? {}), ...Object.keys(before), ...Object.keys(after)])].sort((a, b) => order(a) - order(b) || 0);
   return names.filter((name) => !same(before[name], after[name])).flatMap((name) => {
     const member = schema.properties?.[name] ?? {};
     const title = `${above}${member.title ?? name}`;
