@@ -38,7 +38,8 @@ export async function find(noun: Noun, text: string, limit = pageSize): Promise<
     return readList(noun, new URLSearchParams({ limit: String(limit) }));
   }
   const { whole = [], start = [] } = noun.search ?? { start: [hasNames(noun) ? "name" : "handle"] };
-  const filters = [...whole.map((member) => condition(member, "eq", text)), ...start.map((member) => condition(member, "sw", text))];
+  const fits = (member: string) => member !== "handle" || /^[a-z0-9_-]+$/.test(text); // the API rejects what no handle can start with
+  const filters = [...whole.map((member) => condition(member, "eq", text)), ...start.filter(fits).map((member) => condition(member, "sw", text))];
   const lists = await Promise.all(filters.map((filter) => readList(noun, new URLSearchParams({ limit: String(limit), filter }))));
   const named = noun.search || hasNames(noun) ? [] : (await findByName(noun, text)).slice(0, limit);
   const found = new Map([...lists.flatMap((list) => list[noun.plural] as Item[]), ...named].map((item) => [item.id, item]));
