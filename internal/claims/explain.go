@@ -82,8 +82,8 @@ func (d *declared) whyWithheld() string {
 func (d *declared) whyAbsent(of *Subject) string {
 	name := attributeOf(&d.Claim)
 	switch {
-	case d.Source == "attribute" && (name == "email" || name == schemas.EmailVerified) && of.User.Text("email") != "" && !of.Unverified && !of.User.Verified(schemas.EmailVerified):
-		return "the address of the user is not verified, and this server sends mail: applications get it when the user, or an administrator, has verified it"
+	case d.Source == "attribute" && (name == "email" || name == schemas.EmailVerified) && of.User.Text("email") != "" && !of.releasesUnverified(&d.Claim) && !of.User.Verified(schemas.EmailVerified):
+		return "the address of the user is not verified: the application gets it when the user, or an administrator, has verified it"
 	case d.Source == "attribute" && of.User.Attributes[name] == nil:
 		return "the user has no attribute " + name
 	}
