@@ -35,7 +35,7 @@ type Application struct {
 	SessionIdleTimeout int `json:"sessionIdleTimeout,omitempty"`
 	// RequireConsent requires consent before the application's client gets data of a user.
 	RequireConsent bool `json:"requireConsent,omitempty"`
-	// IdentifiesBy is the claim by which the application identifies users, IdentifiesBySub or IdentifiesByEmail.
+	// IdentifiesBy is the claim that identifies users in the application, IdentifiesBySub or IdentifiesByEmail.
 	// "" means that it may use either.
 	IdentifiesBy          string         `json:"identifiesBy,omitempty"`
 	PasskeyAllowedOrigins []string       `json:"passkeyAllowedOrigins,omitempty"`

@@ -3,7 +3,7 @@ package schemas
 // RuleClaim is the rule about claims that users can set: see SettableClaim.
 const RuleClaim = "claim"
 
-// IdentifiesBy states by which claim an application identifies users.
+// The values of Application.IdentifiesBy: the claim that identifies users in the application.
 const (
 	IdentifiesBySub   = "sub"
 	IdentifiesByEmail = "email"

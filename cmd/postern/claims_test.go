@@ -404,7 +404,7 @@ func TestNewUserTypesOpenNoClaim(t *testing.T) {
 	})
 }
 
-// TestUnverifiedAddressesIdentifyNobody: a server that sends no mail releases addresses that nobody verified, but not to
+// TestUnverifiedAddressesIdentifyNobody: a server that sends no mail releases addresses without verification, but not to
 // an application that identifies users by them, nor in an authoritative claim.
 func TestUnverifiedAddressesIdentifyNobody(t *testing.T) {
 	w := newTestApp(t)

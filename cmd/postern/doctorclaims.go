@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkClaims looks for authoritative claims that users can set, and for addresses that nobody verified: changes that
+// checkClaims looks for authoritative claims that users can set, and for addresses without verification: changes that
 // introduce such claims are refused, but they may have been stored before.
 func (d *doctor) checkClaims(ctx context.Context) {
 	const check = "claims"
@@ -29,7 +29,7 @@ func (d *doctor) checkClaims(ctx context.Context) {
 	}
 	if n := len(unverified); n > 0 {
 		d.warn(check, "configure mail.host, or set identifiesBy of the applications to email (verified addresses only) or sub; `postern prove` names them",
-			"the server sends no mail: %d applications may get addresses that nobody verified", n)
+			"the server sends no mail: %d applications may get addresses that are not verified", n)
 	}
 	if !d.hasProblems(check) {
 		d.ok(check, "users can set %d claims that applications declare, none of them authoritative; `postern prove` names them", len(settable))

@@ -231,8 +231,8 @@ func (d *declared) isStandard(a *schemas.Application) bool {
 	return d.Source == "attribute" && attributeOf(&d.Claim) == name && (slices.Contains(schemas.ProfileAttributes(), name) || name == schemas.UpdatedAt)
 }
 
-// identityClaim returns the claim by which readers identify users, or by which they judge it, that a name stands for:
-// email or email_verified, in any letter case, because some readers ignore it.
+// identityClaim returns email or email_verified if a claim has that name, in any letter case, because some readers ignore
+// it. Readers may identify users by the address, and trust it by the other.
 func (d *declared) identityClaim() string {
 	if len(d.levels) != 1 {
 		return ""
@@ -244,8 +244,8 @@ func (d *declared) identityClaim() string {
 	return ""
 }
 
-// isAuthoritative reports whether users must not be able to set a claim: one that is declared so, and the address by
-// which an application may identify users.
+// isAuthoritative reports whether users must not be able to set a claim: one that is declared so, and the address,
+// which may identify users in the application.
 func (d *declared) isAuthoritative(a *schemas.Application) bool {
 	return d.Authoritative || d.identityClaim() != "" && a.IdentifiesBy != schemas.IdentifiesBySub
 }

@@ -1962,7 +1962,7 @@ export interface components {
             id?: string;
             /**
              * Identifies users by
-             * @description The claim by which the application finds the account of a user. With email, it gets an address only once its user has verified it, also from a server that sends no mail. With sub, its claim email may be any attribute. Default: it may use either.
+             * @description The claim that identifies users in the application. With email, it gets an address only once its user has verified it, also from a server that sends no mail. With sub, its claim email may be any attribute. Default: it may use either.
              * @enum {unknown}
              */
             identifiesBy?: "sub" | "email";
