@@ -2778,7 +2778,7 @@ export interface components {
             }[];
             /**
              * Name
-             * @description The name by which administrators find the group, and which the claim groups contains. It must be unique among groups.
+             * @description The name of the group, for administrators and in the claim groups. It must be unique among groups.
              */
             name: string;
             /**
@@ -3227,7 +3227,7 @@ export interface components {
             id?: string;
             /**
              * Name
-             * @description The name by which administrators find the role, and which the claim roles contains. It must be unique among roles.
+             * @description The name of the role, for administrators and in the claim roles. It must be unique among roles.
              */
             name: string;
             /**
@@ -3389,7 +3389,7 @@ export interface components {
             id?: string;
             /**
              * Identifier scope
-             * @description Among whom a username, a verified email address and each x-unique attribute are unique. global: among the users of all types with this scope. userType: among the users of this type. An application can allow one type with the scope userType, or any number of types with the scope global.
+             * @description Where a username, a verified email address and each x-unique attribute are unique. global: among the users of all types with this scope. userType: among the users of this type. An application can allow one type with the scope userType, or any number of types with the scope global.
              * @default global
              * @enum {unknown}
              */
