@@ -33,7 +33,9 @@ func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
 
 // completeProvider also chooses the id, because the sealed secret is bound to it.
 func (d *Directory) completeProvider(w *writeContext, old, p *schemas.IdentityProvider) {
-	p.ID = cmp.Or(p.ID, orZero(old).ID, schemas.NewID())
+	if p.ID = cmp.Or(p.ID, orZero(old).ID); p.ID == "" {
+		p.ID = w.call.NewID() // the same one when the write is made again
+	}
 	if p.Scopes == nil {
 		p.Scopes = []string{openIDScope, "profile", "email"}
 	}
