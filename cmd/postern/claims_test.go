@@ -348,6 +348,16 @@ func TestClaimsThatUsersCanSet(t *testing.T) {
 			{"id":"create","use":"user-create","with":{"type":"Staff","attributes":{"username":"username","` + input + `":"` + input + `"}},"next":{"created":"key","taken":"form"}},
 			{"id":"key","use":"passkey-register","next":"done"},{"id":"done","use":"authorization-code"}]}`
 	}
+	federated := func(unknown, more string) string {
+		return `{"handle":"join","name":"Join","flowType":"REGISTRATION","nodes":[
+			{"id":"corp","use":"federated-oidc","with":{"provider":"corp","claims":{"username":"login","department":"department"},"required":["username","department"]},
+				"next":{"success":"done","unknown":"` + unknown + `","failure":"no"}},` + more + `
+			{"id":"create","use":"user-create","with":{"type":"Staff","attributes":{"username":"username","department":"department"}},"next":{"created":"link","taken":"no"}},
+			{"id":"no","use":"prompt","with":{"title":"No","actions":[{"ref":"go","label":"Go"}]},"next":"corp"},
+			{"id":"link","use":"federated-link","next":{"success":"done","taken":"no"}},{"id":"done","use":"authorization-code"}]}`
+	}
+	const form = `{"id":"form","use":"prompt","with":{"title":"Join","inputs":[{"identifier":"department","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"create"},`
+	w.create(w.directory.IdentityProviders, `{"handle":"corp","name":"Corp","issuer":"https://login.example.com","clientId":"postern"}`)
 	join := w.create(w.directory.Flows, flow("zoneinfo")).ID
 	w.create(w.directory.Applications, `{"name":"Door","allowedUserTypes":["Staff"],"registrationFlowId":"`+join+`","isRegistrationFlowEnabled":true}`)
 	plain := w.create(w.directory.Applications, `{"name":"Plain","allowedUserTypes":["Staff"],"inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"]}}]}`).ID
@@ -363,6 +373,8 @@ func TestClaimsThatUsersCanSet(t *testing.T) {
 		{"an attribute that the registration sets", http.MethodPost, "/applications", application("Two", "zoneinfo"), 400},
 		{"an attribute that only administrators set", http.MethodPost, "/applications", application("Three", "department"), 201},
 		{"a flow that sets it", http.MethodPut, "/flows/" + join, flow("department"), 400},
+		{"a flow in which a provider states it", http.MethodPut, "/flows/" + join, federated("create", ""), 200},
+		{"a flow in which users change what a provider states", http.MethodPut, "/flows/" + join, federated("form", form), 400},
 		{"a flow that sets another one", http.MethodPut, "/flows/" + join, flow("nickname"), 200},
 		{"the registration no longer sets it", http.MethodPost, "/applications", application("Four", "zoneinfo"), 201},
 		{"a user type that opens it", http.MethodPut, "/user-types/" + kind, `{"name":"Staff","schema":` + strings.Replace(schema, `,"readOnly":true`, "", 1) + `}`, 400},
