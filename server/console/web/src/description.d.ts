@@ -720,6 +720,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/oauth2/claims/{document}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the claims that are too long for a token (OpenID Connect Core §5.6.2), as a JWT */
+        get: operations["getDistributedClaims"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/oauth2/dcr/register": {
         parameters: {
             query?: never;
@@ -3086,6 +3103,11 @@ export interface components {
          */
         ResourceServerRequest: {
             /**
+             * Claims
+             * @description Claims about the user in access tokens for this API, and at introspection, if a permission of it is granted. No application can set a claim with one of these names in them.
+             */
+            claims?: components["schemas"]["ResourceServerRequestClaim"][];
+            /**
              * Created
              * Format: date-time
              * @description When the resource server was created, in UTC. Read-only; ignored in requests.
@@ -3142,6 +3164,131 @@ export interface components {
              * @description When the resource server was last changed, in UTC. Read-only; ignored in requests.
              */
             readonly updatedAt?: string;
+        };
+        ResourceServerRequestClaim: {
+            /**
+             * Add a prefix
+             * @description A text before each name, such as oidc:. For the sources groups, roles, permissions.
+             */
+            addPrefix?: string;
+            /**
+             * Below the group
+             * @description The name or id of a group: only the groups nested in it. For the sources groups.
+             */
+            ancestor?: string;
+            /**
+             * Attribute
+             * @description The name of the attribute. For the sources attribute.
+             */
+            attribute?: string;
+            /**
+             * Authoritative
+             * @description Whether users must not be able to set the value. A flow, user type or application with which they could is rejected. An address has the value only once it is verified.
+             */
+            authoritative?: boolean;
+            /**
+             * Direct members only
+             * @description Whether only the groups are listed that the user is a direct member of, and not those that contain them. For the sources groups.
+             */
+            direct?: boolean;
+            /**
+             * Leave out
+             * @description A regular expression: not the names that match it as a whole. For the sources groups, roles, permissions.
+             */
+            exclude?: string;
+            /**
+             * Expression
+             * @description An expression in CEL. For the sources expression.
+             */
+            expression?: string;
+            /**
+             * Filter
+             * @description A regular expression: only the names that match it as a whole. For the sources groups, roles, permissions.
+             */
+            filter?: string;
+            /**
+             * First item
+             * @description Whether a list is reduced to its first item, before the type is applied.
+             */
+            first?: boolean;
+            /**
+             * Format
+             * @description The form of the organization unit. Default: id. For the sources organizationUnit.
+             * @enum {unknown}
+             */
+            format?: "id" | "handle" | "name" | "path";
+            /**
+             * Name
+             * @description The name of the claim. Dots nest it, as in realm_access.roles, except in a URL.
+             */
+            name?: string;
+            /**
+             * Leave out an empty list
+             * @description Whether the claim is left out if its list has no items.
+             */
+            omitEmpty?: boolean;
+            /**
+             * Path
+             * @description The names of all levels instead of the name, for names with dots.
+             */
+            path?: string[];
+            /**
+             * With prefix
+             * @description Only the names that begin with it. For the sources groups, roles, permissions.
+             */
+            prefix?: string;
+            /**
+             * Remove
+             * @description A regular expression: what matches it is removed from each name, such as .*\/ for everything before the last slash. For the sources groups, roles, permissions.
+             */
+            remove?: string;
+            /**
+             * Remove the prefix
+             * @description Whether the names are without the prefix. For the sources groups, roles, permissions.
+             */
+            removePrefix?: boolean;
+            /**
+             * Resource server
+             * @description The handle of the resource server to which the roles or permissions are limited. For the sources roles, permissions.
+             */
+            resourceServer?: string;
+            /**
+             * Scopes
+             * @description One of them must be granted: standard scopes, those of scopeClaims, or permissions. Default: none is needed.
+             */
+            scopes?: string[];
+            /**
+             * Separator
+             * @description What separates the items of a list that becomes a string. Default: a comma.
+             */
+            separator?: string;
+            /**
+             * Source
+             * @description Where the value comes from: attribute (an attribute of the user, or a standard claim such as name; default: the one with the name of the claim), groups (the names of the user's groups, also of groups that contain them), roles (the names of the user's roles, also of those of groups; with resourceServer the ones with a permission of it), permissions (the user's permissions; with resourceServer those of it), organizationUnit (the user's organization unit, in the format id (default), handle, name or path (the handles from the root, as acme/sales)), userType (the name of the user's type), constant (the value), run (a value of the run of the sign-in, fixed then: the variable inputs.NAME is an input of the flow, and replies.NAME.VALUE a value in the reply of a service), expression (the value of a CEL expression over user (id, type, ouId, attributes, groups, roles, permissions, unit), application (id, name, ouId, clientId) and run (inputs, replies); there is no value if it fails).
+             * @enum {unknown}
+             */
+            source: "attribute" | "groups" | "roles" | "permissions" | "organizationUnit" | "userType" | "constant" | "run" | "expression";
+            /**
+             * Targets
+             * @description What contains the claim: idToken (the ID token), userinfo (the reply of /oauth2/userinfo), accessToken (access tokens), introspection (the reply of /oauth2/introspect about an access token), assertion (the assertion at the end of a run; it needs no scope). Default: idToken and userinfo.
+             */
+            targets?: ("idToken" | "userinfo" | "accessToken" | "introspection" | "assertion")[];
+            /**
+             * Type
+             * @description The type of the value. Default: that of the source. A list becomes a string with the separator; a claim that cannot have the type is left out.
+             * @enum {unknown}
+             */
+            type?: "string" | "number" | "boolean" | "list" | "object";
+            /**
+             * Value
+             * @description The value. The type of the claim makes it a number, a boolean, a list or an object. For the sources constant.
+             */
+            value?: string;
+            /**
+             * Value of the run
+             * @description The name of the value in expressions of the flow, such as inputs.department or replies.risk.level. For the sources run.
+             */
+            variable?: string;
         };
         ResourceServerRequestResources: {
             /**
@@ -5787,6 +5934,38 @@ export interface operations {
         responses: {
             /** @description See Other */
             303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+        };
+    };
+    getDistributedClaims: {
+        parameters: {
+            query?: {
+                /** @description resource */
+                resource?: string;
+            };
+            header?: never;
+            path: {
+                document: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
