@@ -4,10 +4,15 @@ import { Refusal } from "./wire.js";
 import { explain, t } from "./words.js";
 import * as passkey from "./passkey.js";
 
-// Replaces the content by nodes; the first is the heading.
+// Replaces the content by nodes; the first is or contains the heading. A heading alone stands between the logo and the
+// organization, and an alert above what it is about.
 export function view(name, ...nodes) {
+	const [first, ...rest] = nodes.flat().filter(Boolean);
+	const isHeading = first.tagName === "H1";
 	byId("alert").replaceChildren();
-	byId("view").replaceChildren(...nodes.flat().filter(Boolean));
+	document.querySelector("main > h1")?.remove();
+	if (isHeading) byId("brand").before(first);
+	byId("view").replaceChildren(...(isHeading ? rest : [first, ...rest]));
 	byId("view").dataset.view = name;
 	document.title = ["heading", "brand"].map((id) => byId(id).textContent).join(" · ");
 	document.documentElement.classList.remove("waiting");
