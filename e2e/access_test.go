@@ -54,7 +54,7 @@ var accessChecks = []struct {
 	{"contrast in light", "1.4.3, 1.4.11", 1280, 900, still("light"), `access.contrast()`, clearFields},
 	{"contrast in dark", "1.4.3, 1.4.11", 1280, 900, still("dark"), `access.contrast()`, clearFields},
 	{"focus in forced colors", "2.4.7", 1280, 900, media{"forced-colors": "active"}, `access.unmarked()`, unmarkedFocus},
-	{"selection in forced colors", "1.4.1", 1280, 900, media{"forced-colors": "active"}, `access.unselected()`, `nav a { forced-color-adjust: auto !important; border: 0 !important; background: none !important; font-weight: 400 !important; box-shadow: none !important; text-decoration: none !important } nav a svg { stroke: gray !important }`},
+	{"selection in forced colors", "1.4.1", 1280, 900, media{"forced-colors": "active"}, `access.unselected()`, `nav a { forced-color-adjust: auto !important; color: LinkText !important; border: 0 !important; background: none !important; font-weight: 400 !important; box-shadow: none !important; text-decoration: none !important } nav a svg { stroke: gray !important }`},
 }
 
 // still is the preference for colors, and for no motion.
