@@ -97,9 +97,9 @@ func TestConsoleShowsThePageOfAStep(t *testing.T) {
 	c.choose("Language", "de")
 	heading("Anmelden")
 	c.choose("Colors", "dark")
-	background("rgb(22, 27, 24)") // the preview is as narrow as a phone, where the card fills the page
+	background("rgb(16, 20, 18)") // of the paper in internal/design
 	c.choose("Colors", "light")
-	background("rgb(255, 255, 255)")
+	background("rgb(250, 249, 246)")
 	c.choose("Application", bootstrapApplication(t, p, "Try it"))
 	heading("Bei Try it anmelden")
 	c.isAccessible("the preview")
