@@ -333,7 +333,7 @@ const accessScript = `window.access ??= (() => {
 	const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
 	const ink = (e, pseudo) => { const { color, opacity } = getComputedStyle(e, pseudo); return over(over(rgba(color), ground(e)).concat(255 * opacity), ground(e.parentElement)); };
 
-	const look = (e) => [e, e.closest("label"), e.parentElement, e.parentElement?.parentElement, e.parentElement?.parentElement?.parentElement, ...[...e.querySelectorAll("*")].slice(0, 9), ...(e.closest("label")?.querySelectorAll("*") ?? [])]
+	const look = (e) => [e, e.closest("label"), e.parentElement, e.parentElement?.parentElement, e.parentElement?.parentElement?.parentElement, ...[...e.querySelectorAll(":not(svg *)")].slice(0, 9), ...(e.closest("label")?.querySelectorAll("*") ?? [])]
 		.filter(Boolean).map((n) => { const s = getComputedStyle(n); return [s.outlineStyle === "none" || s.outlineWidth === "0px" ? "" : s.outline, s.borderTopWidth === "0px" && s.borderBottomWidth === "0px" ? "" : s.border, s.boxShadow, s.backgroundColor, s.textDecorationLine, s.stroke, s.strokeWidth, s.fontWeight].join(); }).join("|");
 
 	// The elements that clip or scroll what is in them.
@@ -397,8 +397,7 @@ const accessScript = `window.access ??= (() => {
 			const states = ["aria-selected", "aria-pressed", "aria-current", "aria-checked"];
 			const isOn = (e) => states.some((name) => !["false", null].includes(e.getAttribute(name)));
 			return each(states.map((name) => "[" + name + "]").join(), (e) => {
-				const peer = isOn(e) && [...document.querySelectorAll(e.tagName)].find((other) => !isOn(other) && shown(other) && other.role === e.role && other.parentElement.tagName === e.parentElement.tagName && (other.closest("nav, [role=tablist]") === e.closest("nav, [role=tablist]")));
-				return peer && look(peer) === look(e);
+				return isOn(e) && [...document.querySelectorAll(e.tagName)].some((other) => !isOn(other) && shown(other) && other.role === e.role && other.parentElement.tagName === e.parentElement.tagName && other.closest("nav, [role=tablist]") === e.closest("nav, [role=tablist]") && look(other) === look(e));
 			});
 		},
 		spaced() {

@@ -123,16 +123,16 @@ func (c clientShowCommand) Run(ctx context.Context, p program) error {
 }
 
 type clientCreateCommand struct {
-	Name       string     `arg:"" help:"${application_name}"`
+	Name       string     `arg:"" help:"{{application_name}}"`
 	Type       clientType `placeholder:"TYPE" help:"spa: runs in the browser. web: runs on a server, with users. native: runs on a device. service: runs without users. Required without --stack."`
 	Stack      stack      `placeholder:"STACK" help:"Choose the type and the usual addresses for a stack, and print code with the values of the application: ${stacks}."`
-	Redirect   []string   `sep:"none" placeholder:"URI" help:"${application_redirectUris} Required unless the type is service; with --stack the default is the usual address on this machine."`
-	PostLogout []string   `sep:"none" placeholder:"URI" help:"${application_postLogoutRedirectUris}"`
+	Redirect   []string   `sep:"none" placeholder:"URI" help:"{{application_redirectUris}} Required unless the type is service; with --stack the default is the usual address on this machine."`
+	PostLogout []string   `sep:"none" placeholder:"URI" help:"{{application_postLogoutRedirectUris}}"`
 	NoPKCE     bool       `name:"no-pkce" help:"Accept authorization requests without PKCE, for libraries that do not support it. Only with the type web."`
 	Scope      []string   `help:"A scope that the application may request, besides openid, profile and email; for a service, a permission."`
 	Claim      []string   `sep:"none" placeholder:"JSON" help:"A claim about users besides those of the scopes, as a JSON object with a name and a source."`
-	Flow       string     `placeholder:"HANDLE" help:"${application_authFlowId} Default: that of the server."`
-	Invitation string     `name:"invitation-flow" placeholder:"HANDLE" help:"${application_invitationFlowId} Default: none."`
+	Flow       string     `placeholder:"HANDLE" help:"{{application_authFlowId}} Default: that of the server."`
+	Invitation string     `name:"invitation-flow" placeholder:"HANDLE" help:"{{application_invitationFlowId}} Default: none."`
 	output
 	apiServer
 }

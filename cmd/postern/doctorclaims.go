@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
@@ -27,11 +28,12 @@ func (d *doctor) checkClaims(ctx context.Context) {
 			settable[c.ApplicationID+" "+c.Claim] = true
 		}
 	}
+	if d.hasProblems(check) {
+		return
+	}
+	withoutMail := ""
 	if n := len(unverified); n > 0 {
-		d.warn(check, "configure mail.host, or set identifiesBy of the applications to email (verified addresses only) or sub; `postern prove` names them",
-			"the server sends no mail: %d applications may get addresses that are not verified", n)
+		withoutMail = fmt.Sprintf("; the server sends no mail, so %d applications may get addresses that are not verified, unless they have identifiesBy: email", n)
 	}
-	if !d.hasProblems(check) {
-		d.ok(check, "users can set %d claims that applications declare, none of them authoritative; `postern prove` names them", len(settable))
-	}
+	d.ok(check, "users can set %d claims that applications declare, none of them authoritative; `postern prove` names them%s", len(settable), withoutMail)
 }

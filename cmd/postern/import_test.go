@@ -354,12 +354,12 @@ func TestImportedFlows(t *testing.T) {
 	}
 }
 
-// An import of nothing fails with the reason, and a misspelt column is named.
+// An import of nothing fails with the reason, and a misspelled column is named.
 func TestImportOfNothing(t *testing.T) {
 	w := newImportTest(t)
 	for name, test := range map[string]struct{ text, report, reason string }{
-		"a misspelt column": {"user-name;Email_Verified\nann;true\n", `has no attribute "user-name"; did you mean "username"?`, "nothing was imported: 1 user of the export cannot be imported; the report above has the reasons"},
-		"no users":          {"username\n", "can be imported: 0 users", "nothing was imported: the export has no users, and nothing else that can be imported"},
+		"a misspelled column": {"user-name;Email_Verified\nann;true\n", `has no attribute "user-name"; did you mean "username"?`, "nothing was imported: 1 user of the export cannot be imported; the report above has the reasons"},
+		"no users":            {"username\n", "can be imported: 0 users", "nothing was imported: the export has no users, and nothing else that can be imported"},
 	} {
 		for _, flags := range [][]string{{"--dry-run"}, nil} {
 			file := filepath.Join(t.TempDir(), "users.csv")

@@ -179,7 +179,7 @@ func newParser(cli any, options ...kong.Option) (*kong.Kong, error) {
 		kong.Name("postern"),
 		kong.Description("An identity server whose sign-in flows are proven safe before they run."),
 		kong.Vars{"version": "postern " + version, "stacks": strings.Join(stackNames(), ", "), "by": "the id or the name", "key": "name", "member": "a member"},
-		memberHelp(),
+		kong.PostBuild(fillHelp),
 	)...)
 }
 

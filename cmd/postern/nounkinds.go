@@ -60,8 +60,8 @@ type groupCommands struct {
 }
 
 type groupFlags struct {
-	Description string `placeholder:"TEXT" help:"${group_description}"`
-	Unit        string `placeholder:"HANDLE" help:"${group_ouId} Default: the default unit."`
+	Description string `placeholder:"TEXT" help:"{{group_description}}"`
+	Unit        string `placeholder:"HANDLE" help:"{{group_ouId}} Default: the default unit."`
 }
 
 func (groupFlags) kind() nounKind {
@@ -83,9 +83,9 @@ type roleCommands struct {
 }
 
 type roleFlags struct {
-	Permission  []string `placeholder:"PERMISSION" help:"${role_permissions} It can be repeated; an update replaces all of them."`
-	Description string   `placeholder:"TEXT" help:"${role_description}"`
-	Unit        string   `placeholder:"HANDLE" help:"${role_ouId} Default: the default unit."`
+	Permission  []string `placeholder:"PERMISSION" help:"{{role_permissions}} It can be repeated; an update replaces all of them."`
+	Description string   `placeholder:"TEXT" help:"{{role_description}}"`
+	Unit        string   `placeholder:"HANDLE" help:"{{role_ouId}} Default: the default unit."`
 }
 
 func (roleFlags) kind() nounKind {
@@ -108,11 +108,11 @@ type providerCommands struct {
 }
 
 type providerFlags struct {
-	Name       string   `name:"name" placeholder:"TEXT" help:"${identity_provider_name}"`
+	Name       string   `name:"name" placeholder:"TEXT" help:"{{identity_provider_name}}"`
 	Issuer     string   `placeholder:"URL" help:"The issuer, exactly as in the metadata of the provider. It cannot be changed."`
-	ClientID   string   `name:"client-id" placeholder:"TEXT" help:"${identity_provider_clientId}"`
+	ClientID   string   `name:"client-id" placeholder:"TEXT" help:"{{identity_provider_clientId}}"`
 	SecretFile string   `type:"path" placeholder:"FILE" help:"A file with the client secret of this server at the provider; - for standard input."`
-	Scope      []string `placeholder:"SCOPE" help:"${identity_provider_scopes} It can be repeated; an update replaces all of them. Default: openid, profile and email."`
+	Scope      []string `placeholder:"SCOPE" help:"{{identity_provider_scopes}} It can be repeated; an update replaces all of them. Default: openid, profile and email."`
 	Mapping    string   `type:"path" placeholder:"FILE" help:"A file with the mapping of claims to attributes and groups, in YAML or JSON; - for standard input. An update replaces the mapping."`
 }
 
@@ -161,9 +161,9 @@ func (f providerFlags) readMapping(p program) (json.RawMessage, error) {
 type unitCommands struct{ nounCommands[unitFlags] }
 
 type unitFlags struct {
-	Name        string `name:"name" placeholder:"TEXT" help:"${organization_unit_name}"`
-	Description string `placeholder:"TEXT" help:"${organization_unit_description}"`
-	Parent      string `placeholder:"HANDLE" help:"${organization_unit_parentId} Default: none."`
+	Name        string `name:"name" placeholder:"TEXT" help:"{{organization_unit_name}}"`
+	Description string `placeholder:"TEXT" help:"{{organization_unit_description}}"`
+	Parent      string `placeholder:"HANDLE" help:"{{organization_unit_parentId}} Default: none."`
 }
 
 func (unitFlags) kind() nounKind {
@@ -180,8 +180,8 @@ func (f unitFlags) members(program) (map[string]any, error) {
 type userTypeCommands struct{ nounCommands[userTypeFlags] }
 
 type userTypeFlags struct {
-	Description string `placeholder:"TEXT" help:"${user_type_description}"`
-	Unit        string `placeholder:"HANDLE" help:"${user_type_ouId} Default: the default unit."`
+	Description string `placeholder:"TEXT" help:"{{user_type_description}}"`
+	Unit        string `placeholder:"HANDLE" help:"{{user_type_ouId}} Default: the default unit."`
 }
 
 func (userTypeFlags) kind() nounKind {
@@ -200,10 +200,10 @@ type resourceServerCommands struct {
 }
 
 type resourceServerFlags struct {
-	Name        string `name:"name" placeholder:"TEXT" help:"${resource_server_name}"`
-	Identifier  string `placeholder:"URI" help:"${resource_server_identifier}"`
-	Description string `placeholder:"TEXT" help:"${resource_server_description}"`
-	Unit        string `placeholder:"HANDLE" help:"${resource_server_ouId} Default: the default unit."`
+	Name        string `name:"name" placeholder:"TEXT" help:"{{resource_server_name}}"`
+	Identifier  string `placeholder:"URI" help:"{{resource_server_identifier}}"`
+	Description string `placeholder:"TEXT" help:"{{resource_server_description}}"`
+	Unit        string `placeholder:"HANDLE" help:"{{resource_server_ouId}} Default: the default unit."`
 }
 
 func (resourceServerFlags) kind() nounKind {

@@ -34,6 +34,7 @@ func exceptions() map[string]string {
 		"internal/store":                             "numbers of issues",
 		"server/console/web/src/Appearance.tsx":      "the example of a theme of a user",
 		"server/console/web/src/SchemaForm.tsx":      "the example of a theme of a user",
+		"server/console/web/src/gallery.tsx":         "the example of a theme of a user",
 		"server/console/web/src/texts/simulator.ts":  "the example of a theme of a user, in other languages",
 		"server/console/web/src/flows/appearance.ts": "tints in the text editor",
 	}

@@ -172,6 +172,7 @@ func federationTexts() map[string]string {
 		"The ID token was expired, or issued in the future: compare the clocks.":                           {"time"},
 		"The user authenticated too long ago at the identity provider.":                                    {"age"},
 		"The ID token lacks a claim that the flow needs.":                                                  {"subject", "claims"},
+		"The identity provider did not describe the user, or it described another user.":                   {"userinfo"},
 	})
 }
 

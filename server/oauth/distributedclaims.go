@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 
 	"github.com/postern-id/postern/internal/claims"
@@ -61,7 +62,7 @@ func (p *Provider) DistributedClaims(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	target, resources := r.PathValue("document"), r.URL.Query()["resource"]
+	target, resources := path.Base(r.URL.Path), r.URL.Query()["resource"]
 	found, err := p.Tokens.Verify(r.Context(), raw, p.claimsEndpoint(target, resources))
 	switch {
 	case schemas.HasClass(err, schemas.Unauthenticated):

@@ -201,7 +201,7 @@ func TestDocuments(t *testing.T) {
 			"authorization_response_iss_parameter_supported":true,"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256","ES256"],
 			"acr_values_supported":["urn:postern:acr:vouched","urn:postern:acr:recovery","urn:postern:acr:otp","urn:postern:acr:password","urn:postern:acr:mfa",
 				"phr","phrh","urn:postern:acr:mfa-phr","urn:postern:acr:mfa-phrh"],
-			"prompt_values_supported":["none","login","consent","select_account"],"claim_types_supported":["normal"],
+			"prompt_values_supported":["none","login","consent","select_account"],"claim_types_supported":["normal","distributed"],
 			"claims_supported":["iss","sub","aud","exp","iat","auth_time","nonce","acr","amr","sid","at_hash","username","preferred_username","name","given_name",
 				"family_name","middle_name","nickname","profile","picture","website","gender","birthdate","zoneinfo","locale","updated_at","email","email_verified","address",
 				"phone_number","phone_number_verified","groups","roles","ouId","ouName","ouHandle","userType"],
