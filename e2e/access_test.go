@@ -333,7 +333,7 @@ const accessScript = `window.access ??= (() => {
 	const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
 	const ink = (e, pseudo) => { const { color, opacity } = getComputedStyle(e, pseudo); return over(over(rgba(color), ground(e)).concat(255 * opacity), ground(e.parentElement)); };
 
-	const look = (e) => [e, e.closest("label"), e.parentElement, e.parentElement?.parentElement, e.parentElement?.parentElement?.parentElement, ...[...e.querySelectorAll(":not(svg *)")].slice(0, 9), ...(e.closest("label")?.querySelectorAll("*") ?? [])]
+	const look = (e) => [e, e.closest("label"), e.parentElement, e.parentElement?.parentElement, e.parentElement?.parentElement?.parentElement, ...[...e.querySelectorAll(e.closest("svg") ? "*" : ":not(svg *)")].slice(0, 9), ...(e.closest("label")?.querySelectorAll("*") ?? [])]
 		.filter(Boolean).map((n) => { const s = getComputedStyle(n); return [s.outlineStyle === "none" || s.outlineWidth === "0px" ? "" : s.outline, s.borderTopWidth === "0px" && s.borderBottomWidth === "0px" ? "" : s.border, s.boxShadow, s.backgroundColor, s.textDecorationLine, s.stroke, s.strokeWidth, s.fontWeight].join(); }).join("|");
 
 	// The elements that clip or scroll what is in them.

@@ -65,7 +65,7 @@ func (p *party) readDistributed(d distributed, name string) (status int, claims 
 	if rec.Code != http.StatusOK {
 		return rec.Code, nil
 	}
-	signed, err := jose.ParseSigned(rec.Body.String(), []jose.SignatureAlgorithm{jose.RS256})
+	signed, err := jose.ParseSignedCompact(rec.Body.String(), []jose.SignatureAlgorithm{jose.RS256})
 	if err != nil || rec.Header().Get("Content-Type") != "application/jwt" || rec.Header().Get("Cache-Control") != "no-store" {
 		p.t.Fatalf("%v, %v", err, rec.Header())
 	}
