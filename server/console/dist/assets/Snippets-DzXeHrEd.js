@@ -1,4 +1,4 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{a as t,l as n,r}from"./texts-Dov-0sfh.js";import{kt as i}from"./Icon-Hbqhlvy6.js";import{n as a}from"./ui-BGONl6Wc.js";var o=e(n(),1),s=`-- build.gradle.kts --
+import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{a as t,l as n,r}from"./texts-DlBdpfPT.js";import{kt as i}from"./Icon-B-36lmYj.js";import{n as a}from"./ui-OUxC1VAc.js";var o=e(n(),1),s=`-- build.gradle.kts --
 android { defaultConfig { manifestPlaceholders["appAuthRedirectScheme"] = "__REDIRECT_SCHEME__" } }
 dependencies { implementation("net.openid:appauth:0.11.1") }
 -- SignIn.kt --
