@@ -233,7 +233,7 @@ function Several(props: FieldProps & { options: string[] }) {
   return (
     <CheckboxGroup className="field" value={Array.isArray(props.value) ? props.value as string[] : []} onChange={(chosen) => props.onChange(chosen.length > 0 ? chosen : undefined)} isInvalid={props.problem !== undefined} validationBehavior="aria">
       <Label><Caption {...props} /></Label>
-      {props.options.map((option) => <Checkbox key={option} value={option}><span className="box" aria-hidden="true" />{labelOf(props.schema.items ?? {}, option)}</Checkbox>)}
+      <div className="boxes">{props.options.map((option) => <Checkbox key={option} value={option}><span className="box" aria-hidden="true" />{labelOf(props.schema.items ?? {}, option)}</Checkbox>)}</div>
       <Help {...props} />
       <FieldError>{props.problem}</FieldError>
     </CheckboxGroup>
