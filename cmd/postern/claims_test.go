@@ -102,7 +102,7 @@ func TestClaimsOfApplications(t *testing.T) {
 			map[string]string{"idToken": `{"groups":["role:admins"]}`}},
 		{"a filter", `"claims":[{"name":"g","source":"groups","filter":"(dev|eng).*","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["developers","engineering"]}`}},
 		{"below a group", `"claims":[{"name":"g","source":"groups","ancestor":"all-staff","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["developers","engineering"]}`}},
-		{"only the groups of which the user is a direct member", `"claims":[{"name":"g","source":"groups","direct":true,"targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["argocd-admins","developers"]}`}},
+		{"only the direct groups of the user", `"claims":[{"name":"g","source":"groups","direct":true,"targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["argocd-admins","developers"]}`}},
 		{"all groups but some", `"claims":[{"name":"g","source":"groups","exclude":"(argocd|all)-.*","addPrefix":"/","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"g":["/developers","/engineering"]}`}},
 		{"the last part of names", `"claims":[{"name":"n","source":"permissions","remove":".*:","addPrefix":"may-","targets":["idToken"]}]`, "openid", map[string]string{"idToken": `{"n":["may-run","may-jobs"]}`}},
 		{"the first of several", `"claims":[{"name":"g","source":"groups","first":true,"targets":["idToken"]},{"name":"none","source":"groups","prefix":"x","first":true,"targets":["idToken"]}]`, "openid",
