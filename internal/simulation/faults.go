@@ -122,8 +122,10 @@ func (p *Process) Write(ctx context.Context, commit func() error) error {
 	if err := p.fault("begin", p.rates.Begin); err != nil {
 		return err
 	}
+	p.writing.Add(1)
 	err := p.commit(commit)
 	p.pause(ctx, "committed") // the writes of other tasks can end at the same moment
+	p.writing.Add(-1)         // in the turn of the task, when the writer does not read the number
 	if err != nil {
 		return err
 	}
@@ -132,8 +134,6 @@ func (p *Process) Write(ctx context.Context, commit func() error) error {
 
 // commit runs the write of a task.
 func (p *Process) commit(commit func() error) error {
-	p.writing.Add(1)
-	defer p.writing.Add(-1)
 	if p.rates.Gather > 0 && p.isLocked() {
 		p.urgent.Add(1)
 		p.Scheduler.Prefer(writer)
