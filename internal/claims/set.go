@@ -42,13 +42,11 @@ type Context struct {
 	Servers []schemas.ResourceServer
 }
 
-// Of returns the claims of an application, and those of the resource servers of its tokens. The standard claims of its
-// scopes, and the members that change or limit them, are read as claims.
+// Of returns the claims of a stored application, and those of the resource servers of its tokens. The standard claims of
+// its scopes, and the members that change or limit them, are read as claims. The sets of an application are kept until
+// it changes: use ofDraft for one that is not stored.
 func Of(app *schemas.Application, in Context) *Set {
-	o := app.OAuth()
-	if o == nil {
-		o = &schemas.OAuthProfile{Claims: app.Claims}
-	}
+	o := profileOf(app)
 	token := o.Token
 	if len(o.Claims) == 0 && o.ScopeClaims == nil && token.AccessToken.UserAttributes == nil && token.IDToken.UserAttributes == nil &&
 		o.UserInfo.UserAttributes == nil && app.Assertion.UserAttributes == nil && !app.AsksConsent() &&
@@ -65,6 +63,16 @@ func Of(app *schemas.Application, in Context) *Set {
 		sets.Put(key, set)
 	}
 	return set
+}
+
+// ofDraft is Of for an application that may never be stored, or that has changed since.
+func ofDraft(app *schemas.Application, in Context) *Set { return newSet(app, profileOf(app), in) }
+
+func profileOf(app *schemas.Application) *schemas.OAuthProfile {
+	if o := app.OAuth(); o != nil {
+		return o
+	}
+	return &schemas.OAuthProfile{Claims: app.Claims}
 }
 
 // sets are those of applications for tokens without resource servers.

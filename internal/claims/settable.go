@@ -196,7 +196,7 @@ type indexed struct {
 
 // declaredBy lists the claims of an application, and the attributes in its assertions, which are not part of a set.
 func declaredBy(a *schemas.Application) (list []indexed) {
-	for i, d := range Of(a, Context{Identity: append(schemas.IdentityScopes(), a.OAuth().OwnScopes()...)}).claims {
+	for i, d := range ofDraft(a, Context{Identity: append(schemas.IdentityScopes(), a.OAuth().OwnScopes()...)}).claims {
 		list = append(list, indexed{d, i})
 	}
 	for _, name := range a.Assertion.UserAttributes {
